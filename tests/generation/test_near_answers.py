@@ -273,6 +273,23 @@ def test_additional_things_are_not_those_that_are_counted() -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "texts", "answers"),
+    [
+        ("What does -x do?", ["-x Print each command."], True),
+        ("What does --quiet do?", ["-q, --quiet: Print no messages."], True),
+        ("What does the errexit option do?", ["The errexit option is new.", "errexit Leave at once."], True),
+        ("What does -X do?", ["-x Print each command."], False),
+        ("What does -x do?", ["The -x and -v options are turned off."], False),
+        ("What does -x do?", ["-x Print each command.", "-x Mark each name for export."], False),
+    ],
+)
+def test_an_entry_of_a_manual_tells_what_its_sign_or_term_does(question: str, texts: list[str], answers: bool) -> None:
+    answer = ask(question, context(texts))
+    assert (answer.status == "answered") is answers
+    assert not answers or "new" not in answer.text
+
+
+@pytest.mark.parametrize(
     ("question", "answers"),
     [("Who won the 10 km?", True), ("Who ran the 10 km?", False), ("Who gave the 10 km?", False)],
 )

@@ -176,16 +176,19 @@ def asked_thing(question: str) -> frozenset[str]:
     >>> sorted(asked_thing("What does the --locked flag do?"))
     ['lock']
     """
+    return without_thing_kind(asked_thing_text(question)) - foreign_function_words(question, least=1)
+
+
+def asked_thing_text(question: str) -> str:
+    """That thing as it is written, "the --locked flag"; empty for other questions."""
     asked = _uses().fullmatch(question)
-    if asked is None:
-        return frozenset()
-    return without_thing_kind(next(filter(None, asked.groups()))) - foreign_function_words(question, least=1)
+    return next(filter(None, asked.groups())) if asked else ""
 
 
 def without_thing_kind(text: str) -> frozenset[str]:
-    """The words of a name without words for such things ("the Reset button"), and without single letters."""
-    found = frozenset(word for word in words(text) if len(word) > 1)
-    return found - thing_kinds() or found
+    """The words of a name without words for such things ("the Reset button"), and without single letters, if it can."""
+    named = frozenset(words(text)) - thing_kinds() or frozenset(words(text))
+    return frozenset(word for word in named if len(word) > 1) or named
 
 
 def thing_kinds() -> frozenset[str]:
@@ -252,12 +255,9 @@ def asks_what_is_denied(question: str) -> bool:
     >>> asks_what_is_denied("What must never be done?"), asks_what_is_denied("What do I do if it does not start?")
     (True, False)
     """
-    asked = _ASKS_WHAT.match(question)
-    if asked is None:
-        return False
-    return not listed_words("prohibiting").isdisjoint(_WORD.findall(asked[0].casefold())) or bool(
-        denials().search(asked[0])
-    )
+    match = _ASKS_WHAT.match(question)
+    asked = match[0] if match else ""
+    return bool(denials().search(asked)) or not listed_words("prohibiting").isdisjoint(_WORD.findall(asked.casefold()))
 
 
 def comparison_sides(question: str) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ from quoteweave.generation.extractive.acts.told_amounts import new_numbers
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, asks_colour
 from quoteweave.generation.extractive.asked_headings import tells_use, words_above
-from quoteweave.generation.extractive.asked_nouns import asked_noun
+from quoteweave.generation.extractive.asked_nouns import asked_noun, is_entry
 from quoteweave.generation.extractive.foreign.kinds import told_directly
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, refers_back, words_of_heading_meant
@@ -305,7 +305,7 @@ class AnswerCriteria:
 
     def _taken_as_said(self, statement: Statement) -> frozenset[str]:
         """The subject's words that a statement may lack: all, if it is computed or begins with what is asked about."""
-        said = statement.is_computed or (self._thing and tells_use(statement, self._thing))
+        said = statement.is_computed or (self._thing and tells_use(statement, self._thing, self._question))
         besides = words_besides(statement, self._question, frozenset(self._subject), self._context)
         return frozenset(self._subject) if said else besides
 
@@ -332,16 +332,15 @@ class AnswerCriteria:
         if analysis.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
             may_define = not statement.is_of_cells or analysis.asked_by == WHAT_MEANS or defines_terms(statement)
             return layout != "caption" and (may_define or are_named_by_columns(statement, self._question))
-        few = len(self._subject) < MIN_SUBJECT_TERMS and not (
-            self._is_own_property(statement)
-            or tells_of_its_subject(statement, self._question, frozenset(self._subject), self._context)
-        )
+        entry = bool(self._thing) and is_entry(statement, self._question)
+        few = len(self._subject) < MIN_SUBJECT_TERMS and not (entry or self._is_own_property(statement))
+        few = few and not tells_of_its_subject(statement, self._question, frozenset(self._subject), self._context)
         of_chart = "chart" in analysis.picture_types and layout != "chart" and self._may_mean_chart
         if layout in WITHOUT_STATEMENTS or few or of_chart or statement.text.removeprefix("- ") == section:
             return False
         first = statement.text.partition(" ")[0]
         named = bool(words(first)) and set(words(first)) <= set(name_words(statement.quote.document))  # "zoo objects"
-        whole = any(map(str.isdigit, first)) or label_of(statement.text) & self._thing  # "v2 was published"
+        whole = entry or any(map(str.isdigit, first)) or label_of(statement.text) & self._thing  # "v2 was published"
         return layout == "list" or named or bool(whole) or not first[:1].islower()
 
     def _matches_identity(self, statement: Statement) -> bool:

@@ -29,6 +29,7 @@ from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.acts.another_thing import lacks_option
 from quoteweave.generation.extractive.acts.instructions import ASKS_HOW_TO
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
+from quoteweave.generation.extractive.asked_nouns import is_entry
 from quoteweave.generation.extractive.composition import number_shown
 from quoteweave.generation.extractive.statements import (
     Statement,
@@ -256,10 +257,28 @@ def _tells(statement: Statement, heading: str) -> bool:
     return statement.quote.layout == "paragraph" or statement.text.removeprefix("- ").startswith(f"{heading}:")
 
 
-def tells_use(statement: Statement, thing: frozenset[str]) -> bool:
-    """Whether a statement begins with a thing, or with "It" for it, so that it may say what this does or is for."""
+def tells_use(statement: Statement, thing: frozenset[str], question: QuestionTerms) -> bool:
+    """Whether a statement begins with a thing, or with "It" for it, so that it may say what this does or is for.
+
+    Entries of manuals do; for a sign of one letter, nothing else does.
+    """
+    if is_entry(statement, question):
+        return True
     said = words(statement.before) if statement.before and refers_back(statement.text) else statement.words
-    return thing <= frozenset(said[: len(thing) + MAX_BEFORE])
+    return thing <= frozenset(said[: len(thing) + MAX_BEFORE]) and any(len(word) > 1 for word in thing)
+
+
+def those_of_use(statements: Sequence[Statement], question: QuestionTerms) -> list[Statement]:
+    """Of statements that answer a question, those that say what the thing does, if it asks for that: first its entry.
+
+    None, if a document has several entries of that name: a manual has an option -x of each command.
+    """
+    thing = asked_thing(question.text)
+    entries = [one for one in statements if is_entry(one, question)] if thing else []
+    quotes = {one.quote.id: one.quote.document for one in entries}
+    if entries:
+        return entries if len(quotes) == len(set(quotes.values())) else []
+    return [one for one in statements if not thing or tells_use(one, thing, question)]
 
 
 def is_about_something_else(question: str, heading: str) -> bool:

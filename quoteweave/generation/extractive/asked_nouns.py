@@ -8,7 +8,8 @@ import re
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, interrogative_words, words_alike
-from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
+from quoteweave.core.text.question_words import asked_thing_text, thing_kinds
+from quoteweave.core.text.tokens import STOP_WORDS, WORD, name_words, words
 from quoteweave.generation.extractive.acts.as_asked import asks_what_it_does, tells_what_it_does
 from quoteweave.generation.extractive.acts.instructions import denies_unasked
 from quoteweave.generation.extractive.acts.told_amounts import new_numbers
@@ -85,6 +86,27 @@ _ASKS_ALL = lazy_regex(r"\W*(?:what|which)\s+are\s+(?:the|its|their|our|your)\s+
 _LISTS_ALL = lazy_regex(r"\bthere\s+are\s+(?:\w+\s+)?(\w+s):\s+(?=\w[^.;]*(?:,|\band\b))", re.IGNORECASE)
 _IS_NEEDED = lazy_regex(r"\b(?:need(?:s|ed)?|requir(?:es?|ed|ements?)|necessary)\b", re.IGNORECASE)
 
+_ENTRY = lazy_regex(r"(?P<terms>[^\s:]+(?:\s[^\s:]+){0,3}?)(?::\s+|\s+(?=[A-Z][a-z]+\s))")
+
+
+def is_entry(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement begins with the sign or term whose use a question asks for, as entries of manuals do.
+
+    The term stands before or above a text of its own: "-x Print each command", for "What does -x do?". Other words of
+    the question must be in the heading or the document's name.
+    """
+    asked = [word for word in asked_thing_text(question.text).split() if set(words(word)) - thing_kinds()]
+    quote = statement.quote
+    entry = _ENTRY.match(f"{statement.above}: {statement.text}" if statement.above else statement.text)
+    terms = set(map(_as_term, entry["terms"].replace(",", " ").split())) if entry else set[str]()
+    rest = [word for word in asked if _as_term(word) not in terms]
+    above = {*words(quote.section or ""), *name_words(quote.document)}
+    return len(rest) < len(asked) and set(words(" ".join(rest))) <= above
+
+
+def _as_term(word: str) -> str:
+    """A word as it names a term: "Errexit" is "errexit", but -X is not -x."""
+    return word.casefold() if word.isalpha() else word
 
 def is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement does more than introduce what follows, or mention what is asked for ("the limits of X")."""
@@ -97,7 +119,7 @@ def is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     need = _ASKS_NEED.match(text)
     if (need is not None and _needs_act(statement.text, need["verb"])) or _tells_no_way(statement.text, text):
         return False
-    if asks_what_it_does(text) and not tells_what_it_does(statement.text, text):
+    if asks_what_it_does(text) and not (tells_what_it_does(statement.text, text) or is_entry(statement, question)):
         return False
     if noun_match is None or need is not None or asks_what_it_does(text):
         return not _only_introduces(statement)

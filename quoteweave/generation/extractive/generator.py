@@ -26,13 +26,13 @@ from quoteweave.core.records import Kind, Query
 from quoteweave.core.text.foreign_languages import in_forms_of
 from quoteweave.core.text.grammar import in_numerals_of
 from quoteweave.core.text.question_analysis import analyse_question
-from quoteweave.core.text.question_words import asked_thing, with_phrases_as_words
+from quoteweave.core.text.question_words import with_phrases_as_words
 from quoteweave.core.text.spelling_variants import in_spelling_of
 from quoteweave.core.text.whole_document.front_matter_questions import read_front_matter_request
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import abstention, build_answer, with_citations
 from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
-from quoteweave.generation.extractive.asked_headings import begin_sections, headed_statements, tells_use
+from quoteweave.generation.extractive.asked_headings import begin_sections, headed_statements, those_of_use
 from quoteweave.generation.extractive.composition import compose
 from quoteweave.generation.extractive.locating import LocatedQuote, compose_places, compose_rest, find_places
 from quoteweave.generation.extractive.procedures import (
@@ -288,8 +288,7 @@ class ExtractiveGenerator:
             for statement in statements
             if criteria.answers(statement, clearly_first=sentence_key(statement) == part.scores.first)
         ]
-        if thing := asked_thing(part.terms.text):
-            answering = [one for one in answering if tells_use(one, thing)]
+        answering = those_of_use(answering, part.terms)
         rows = [*statements, *ambiguous_rows(context, part.terms, found_rows, self.max_characters)]
         competing = [one for one in rows if criteria.may_compete(one) and one not in answering]
         answering, differing = split_by_agreement(answering, competing, part.terms, part.weights)

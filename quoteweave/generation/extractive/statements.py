@@ -194,7 +194,7 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
         finished = sentence_texts(hit.quote.text, context.sentence_ends.get(hit.quote.id, ""))
         heading, run_in = heading_line(hit.quote.text), run_in_heading(hit.quote.text)
         for index, (sentence, whole) in enumerate(zip(sentences, finished, strict=True)):
-            text = tidy(whole.removeprefix(heading) if not index else whole, limit)
+            text = tidy(whole.removeprefix(heading).lstrip(": \n") if heading and not index else whole, limit)
             before, last = last if refers_back(text) and len(last) <= MAX_BEFORE else "", text
             parts = introduced_parts(hit.quote, number, context, index) if introduces(sentence.text) else ()
             statements.append(
