@@ -87,10 +87,8 @@ _PRICED = lazy_regex(
     r"(?P<label>[^:()]{2,80}?)\s*(?:\([^()]*\)\s*)?[:–]\s*"
     r"(?:[$€£]\s?\d[\d.,]*|\d[\d.,]*\s(?:euros?|dollars?|pounds?)\b)(?=\W*$|,\s|\s+(?:per|each|an?)\b)"
 )
-_TOLD_KINDS = frozenset({"date", "place", "person", "count"})
+_TOLD_KINDS = frozenset({"date", "place", "person", "count", "yes_or_no"})
 """Kinds of questions in which the verb for what was done follows the noun: "When was the survey conducted?"."""
-_OF_ACTS = frozenset({"reason", "yes_or_no"})
-"""Other kinds of questions that name an act with a verb."""
 PERIODS = {
     **{"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter"},
     **{"yearly": "year", "annual": "year"},
@@ -104,6 +102,7 @@ _ADVERBS = frozenset(
 """What may stand between a noun and its verb: "Builds are always run in parallel", "was elected as the new chair"."""
 _DOES = lazy_regex(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
 _WHO_ACTS = lazy_regex(r"\W*who\s+(?:(?:can|may|must|should|will)\s+)?(?P<verb>\w+)", re.IGNORECASE)
+_NUMBER_AS_NAME = lazy_regex(r"\b(?!(?:the|which|what|total|average|maximum|large)\b)[a-z]{3,} number\b(?! of\b)")
 _PARTICIPLE = lazy_regex(r"\w{2,}ed")
 # The comparative moves in answers: "By how much was the gap larger at night?", "The gap at night was 31% larger".
 _BY_HOW_MUCH = lazy_regex(r"\W*(?:by how (?:much|many)|why)\s+(?:is|are|was|were)\b.*?\s(\w{2,}er|more|less)\b")
@@ -210,9 +209,11 @@ def subject_terms(question: QuestionTerms) -> list[str]:
         little = interrogative_words() | denying_words()
         terms = [term for term in question.terms if term not in little]
         return [term for term in terms if term not in light_words(question.text)] or terms
+    own_number = words("number") if question.asks != "contact" and _NUMBER_AS_NAME.search(question.text) else ()
     is_phrase = " " in question.asked_by and question.asks != "calculation"
     phrase = words(question.asked_by, keep_stop_words=True) if is_phrase else ()
-    terms = [term for term in question.terms if term not in interrogative_words() and term not in phrase]
+    asking = interrogative_words().difference(own_number).union(phrase)
+    terms = [term for term in question.terms if term not in asking]
     if question.analysis.asked_by == WHAT_MEANS and any(map(_CODE.match, terms)):  # "error E24" is E24
         terms = [term for term in terms if term not in thing_kinds()]
     # "Part" is a light word, but not in "part-time staff".
@@ -352,7 +353,7 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
             and not (more and more[1] == word)
         )
     )
-    if (parted or question.asks in _OF_ACTS) and foreign_function_words(question.text):
+    if (parted or question.asks == "reason") and foreign_function_words(question.text):
         return frozenset()  # "Cuántas toneladas produjo": their verbs stand elsewhere than in English
     return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
 

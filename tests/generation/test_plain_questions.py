@@ -128,6 +128,13 @@ SALES = "Product | 2022 (t) | 2023 (t)\nMussels | 410 | 455\nCrabs | 120 | 98\nC
         ("When will the interviews be held?", "Interviews take place on 2 September.", "2 September"),
         ("When does the train depart?", "The train leaves the town at 8:39.", "8:39"),
         ("When will the water be cut off?", "The water will be interrupted on 16 July.", "16 July"),
+        ("What is the policy number?", "Policy number: HB-20931.", "HB-20931"),
+        ("Where is the frame number?", "The frame number is under the bottom bracket.", "bracket"),
+        ("Where do lectures take place?", "Lectures take place on Tuesdays from 10:15 to 12:00 in room B 118.", "118"),
+        ("How much is the tripod?", "A tripod is sold separately for 39 euros.", "39"),
+        ("How much does the tank hold?", "The tank holds 5,000 litres.", "5,000"),
+        ("Is damage by floods insured?", "Damage by floods and earthquakes is not insured.", "not insured"),
+        ("Who is the secretary?", "Ada Byron is the secretary, and Ida Holm keeps the list.", "Ada Byron"),
     ],
 )
 def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) -> None:
@@ -200,6 +207,9 @@ def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) 
         ("Which animals are forbidden?", "Small animals are permitted."),
         ("When are bicycles prohibited?", "Bicycles are permitted after 9 a.m."),
         ("Can I use the kitchen?", "Kitchen staff are welcome to the party."),
+        ("Where is the market held?", "The place of the market fee is in the list of Osk."),
+        ("Who is the secretary?", "Ada Byron was the secretary until 2019."),
+        ("Where can I find the serial number?", "45 Using Skarn Mail 49 Using Skarn Air 51 The Serial Number in Osk 9"),
     ],
 )
 def test_a_sentence_of_another_form_does_not_answer(question: str, text: str) -> None:
@@ -207,9 +217,6 @@ def test_a_sentence_of_another_form_does_not_answer(question: str, text: str) ->
 
 
 @pytest.mark.parametrize(
-        ("Where is the market held?", "The place of the market fee is in the list of Osk."),
-        ("Who is the secretary?", "Ada Byron was the secretary until 2019."),
-        ("Where can I find the serial number?", "45 Using Skarn Mail 49 Using Skarn Air 51 The Serial Number in Osk 9"),
     ("question", "heading", "text", "status"),
     [
         ("Is the red lentil soup vegan?", "Red lentil soup", "This soup is vegan.", "answered"),

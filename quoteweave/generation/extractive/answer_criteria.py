@@ -110,7 +110,8 @@ _FORBIDDING = frozenset(words(" ".join(may_not for _, may_not in permission_word
 _YEAR_WITHIN = lazy_regex(rf"(?<!\d){RECENT_YEAR.pattern}(?!\d)")
 # A question, a line of a table of contents, or an entry of a list of references.
 _NO_STATEMENT = lazy_regex(
-    r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}|^\W*(?:\d+\W+)?(?:[A-Z]\.\s?){1,3}[A-ZÀ-Þ][^“”\"]{1,200}[“\"].*(?:19|20)\d\d\W*$"
+    r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}|(?:\b\d{1,3}(?:\s[A-ZÀ-Þ][\w'’-]*){2}[^\d]{0,80}){3}"
+    r"|^\W*(?:\d+\W+)?(?:[A-Z]\.\s?){1,3}[A-ZÀ-Þ][^“”\"]{1,200}[“\"].*(?:19|20)\d\d\W*$"
 )
 _CLAUSE_END = lazy_regex(r"[,;:](?=\s)")
 _NAMES_CHART = lazy_regex(r"\b(?:charts?|graphs?|histograms?|axis|axes)\b", re.IGNORECASE)

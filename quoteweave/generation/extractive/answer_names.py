@@ -61,7 +61,7 @@ _SAYS_DIRECTLY = lazy_regex(
     r"(?:\s*(?:\([^()]{1,20}\)\s*)?:"  # "VAT (20 %): 498.00 euros"
     r"|\s+(?:is|are|was|were|will\s+be|lasts?|lasted|takes?|took|runs?|measures?|weighs?|weighed|holds?|seats?|carries|accommodates?"
     r"|(?:is|are)\s+(?:valid\s+for|limited\s+to|set\s+(?:at|to))|stands?|lies?|hangs?|sits?|consists?\s+of|compris(?:es|ed)|covers?|covered|spans?|occupies|extends?\s+(?:over|to)"
-    r"|(?:has|have)\s+(?:room|space|seats)\s+for|costs?|reaches|(?:amounts?|comes?)\s+to"
+    r"|(?:is|are)\s+(?:sold|available|offered)\s+(?:\w+ly\s+)?(?:for|at)|(?:has|have)\s+(?:room|space|seats)\s+for|costs?|reaches|(?:amounts?|comes?)\s+to"
     r"|(?P<may>(?:may|can|must|shall|should)\s+(?:only\s+|not\s+)?(?:be(?:\s+(?:longer|higher|larger|heavier|wider|deeper|more)\s+than)?|exceed))"
     r"|ist|sind|dauert|beträgt|liegt|est|sont|dure|coûte|es|son|dura|está|están))\s+"
     r"(?:(?P<name>[A-ZÀ-Þ])|(?P<place>(?:in|at|near|en|à|bei)\s+(?:the\s+)?[A-ZÀ-Þ])|"
@@ -88,6 +88,9 @@ _APPOSED = lazy_regex(
 # "Ada Byron (treasurer)".
 _HOLDER_IN_BRACKETS = lazy_regex(
     r"[A-ZÀ-Þ][\w.'’-]*(?:\s+(?:&\s+)?[A-ZÀ-Þ][\w.'’-]*){1,4}\s+\((?:the\s+|our\s+)?([^()]{2,40})\)"
+)
+_IS_HOLDER = lazy_regex(
+    rf"(?:{PERSON_NAME.pattern})\s+(?P<be>is|was)\s+(?:the|our|its)\s+([^,.;:()]{{2,40}}?)(?=[,.;()]|$|\s+(?:and|of|for|at|in|since)\b)"
 )
 _MODAL = lazy_regex(r"\b(?:may|can|must|shall|should)\b", re.IGNORECASE)
 _DIRECTLY = {"amount": "number", "money": "number", "person": "name", "place": "place"}
@@ -211,9 +214,10 @@ def names_colour(statement: Statement, question: QuestionTerms) -> bool:
 
 def names_holder(text: str, question: QuestionTerms) -> bool:
     """Whether a text has the post asked about beside a name: "Ada Byron (treasurer)", "the treasurer, Ada Byron"."""
-    subject = question.subject
+    subject, asked = question.subject, question.text.split()
     before = (_ARTICLE_OR_MARK.split(text[: one.start()])[-1] for one in _APPOSED.finditer(text))
-    beside = [*(one[1] for one in _HOLDER_IN_BRACKETS.finditer(text)), *before]
+    holders = [*_HOLDER_IN_BRACKETS.finditer(text), *(one for one in _IS_HOLDER.finditer(text) if one["be"] in asked)]
+    beside = [*(one[one.re.groups] for one in holders), *before]
     return bool(subject) and any(set(words(one)) == subject for one in beside)
 
 
@@ -340,16 +344,19 @@ def _by_thing() -> re.Pattern[str]:
     )
     # Words such as "clubhouse" and "boathouse" need not be listed.
     noun = rf"(?:\w{{3,}}(?:house|room|hall|yard|field|ground)|{alternation(listed_words('place_nouns'))})"
-    # After these verbs, any noun tells a place.
+    # After these verbs, any noun tells a place, and so it does after "is beside" and the like.
     placed = (
-        r"(?P<placed>located|situated|kept|stored|placed|parked|fixed|mounted|fitted|hidden|gather|assemble|meet|wait)"
+        r"(?P<placed>located|situated|kept|stored|placed|parked|fixed|mounted|fitted|hidden|gather|assemble|meet|wait"
+        r"|(?:is|are)(?=\s+(?:beside|behind|opposite|above|under|below|next\s+to|in\s+front\s+of|inside)\b))"
     )
     no_place = (
         r"(?!(?:morning|afternoon|evening|night|day|week|weekend|month|year|end|beginning|case|event|order|way)\b)"
     )
     article = r"(?:the|an?|our|its|your)\s+(?:[\w'’-]+\s+){0,2}?"
+    timed = r"(?:on\s+(?:[\w.:]+\s+){1,6}?)?(?:at\s+[\d:.]+\s+)?"
+    numbered = r"in\s+(?:room|hall|building)\s+(?-i:[A-Z]|\d)"  # "in room B 118"
     return re.compile(
-        rf"\b{verb}\s+(?:\w+ly\s+)?(?:on\s+(?:[\w.]+\s+){{1,4}}?)?(?:at\s+[\d:.]+\s+)?{beside}\s+{article}{noun}s?{ends}"
+        rf"\b{verb}\s+(?:\w+ly\s+)?{timed}(?:{beside}\s+{article}{noun}s?{ends}|{numbered})"
         rf"|\b{placed}\s+{beside}\s+{article}{no_place}\w{{3,}}{ends}",
         re.IGNORECASE,
     )

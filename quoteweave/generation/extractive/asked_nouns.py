@@ -54,7 +54,8 @@ _QUANTITY = lazy_regex(
 _VALUE = lazy_regex(rf"value|balance|{_QUANTITY.pattern}", re.IGNORECASE)
 _TELLS_VALUE = (
     r"\b{noun}\b[^.;]{{0,40}}?(?:\b(?:is|are|was|were|of|at|to|total(?:s|ed)?|reach(?:es|ed))\b|[:=(])\s*"
-    r"(?:about|approximately|around|only|up to|nearly|over)?\s*(?:[$€£]|(?-i:[A-Z]{{3}})\b)?\s*"
+    r"(?:about|approximately|around|only|up to|nearly|over)?\s*"
+    r"(?:[$€£]|(?-i:[A-Z]{{3}})\b|(?-i:[A-Z]{{1,4}})-?(?=\d))?\s*"
     r"(?:(?!(?:19|20)\d\d\b)\d|"
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred)\b)"
     r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:(?:mm|cm|km?|k?m|k?g|k?W|V|ml|l|Hz|%)\s+)?(?:\w+\s+)?(?:in\s+)?{noun}"
@@ -85,7 +86,6 @@ _NEEDED = lazy_regex(r"\b(?:needs?|requires?)\b(?=(?P<to>\s+to\b)?(?P<what>(?:\s
 _ASKS_ALL = lazy_regex(r"\W*(?:what|which)\s+are\s+(?:the|its|their|our|your)\s+(\w+s)\W*", re.IGNORECASE)
 _LISTS_ALL = lazy_regex(r"\bthere\s+are\s+(?:\w+\s+)?(\w+s):\s+(?=\w[^.;]*(?:,|\band\b))", re.IGNORECASE)
 _IS_NEEDED = lazy_regex(r"\b(?:need(?:s|ed)?|requir(?:es?|ed|ements?)|necessary)\b", re.IGNORECASE)
-
 _ENTRY = lazy_regex(r"(?P<terms>[^\s:]+(?:\s[^\s:]+){0,3}?)(?::\s+|\s+(?=[A-Z][a-z]+\s))")
 
 
@@ -107,6 +107,7 @@ def is_entry(statement: Statement, question: QuestionTerms) -> bool:
 def _as_term(word: str) -> str:
     """A word as it names a term: "Errexit" is "errexit", but -X is not -x."""
     return word.casefold() if word.isalpha() else word
+
 
 def is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement does more than introduce what follows, or mention what is asked for ("the limits of X")."""

@@ -23,7 +23,7 @@ _OF_OTHERS = frozenset(
 )
 # Verbs of being, having and keeping, for which the name of a column may stand; it does not stand for past events.
 _VERBS = (
-    "runs?|works?|stored?|keeps?|kept|lasts?|takes?|costs?|leaves?|departs?|weighs?|holds?|contain(?:s|ed)?|measures?"
+    "runs?|works?|stored?|keeps?|kept|lasts?|takes?|costs?|leaves?|departs?|arrives?|weighs?|holds?|contain(?:s|ed)?|measures?"
     "|need(?:s|ed)?|used?|uses|charged?|charges|corresponds?|equals?|amounts?"
     rf"|{_SPENT}"
 )
