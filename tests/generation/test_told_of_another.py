@@ -84,6 +84,16 @@ def ask(question: str, *texts: str) -> Answer:
             "Error E21 means that the water does not drain.",
         ),
         (
+            "What does code E21 mean?",
+            "Error E21 means that the water does not drain.",
+            "The E21 key means that the pump stops.",
+        ),
+        (
+            "What was sold in 2020?",
+            "The mill was sold in 2020.",
+            "Sales in 2020 were 9 million.",
+        ),
+        (
             "What happens if the tank is empty?",
             "If the tank is empty, the pump stops.",
             "The tank is emptied after each wash.",

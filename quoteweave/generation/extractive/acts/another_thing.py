@@ -118,6 +118,7 @@ _OF_THING = lazy_regex(
 _CODE_OF_KIND = lazy_regex(
     r"(?:\b(?P<before>[^\W\d_]{3,})\s+)?\b(?P<code>[A-Z]{1,4}-?\d[\w.-]*)\b(?:\s+(?P<after>[^\W\d_]{3,})\b)?"
 )
+_SHOWN = frozenset(words("error fault code message warning alarm sign symbol signal"))
 _SELF = frozenset({"this", "these", "our", "its", "their", "your", "my", "his", "her"})
 _BESIDE_OFFICE = lazy_regex(
     r"\b(vice|deputy|assistant|associate|acting|interim|honorary|former)[\s-]+([^\W\d_]{4,})\b", re.IGNORECASE
@@ -318,9 +319,17 @@ def _is_of_a_part(statement: Statement, terms: Sequence[str]) -> bool:
 
 
 def _is_code_of_another_kind(question: str, text: str) -> bool:
-    """Whether a text has a code only for another kind of thing: "error E21", for "What does key E21 do?"."""
+    """Whether a text has a code only for another kind of thing: "error E21", for "What does key E21 do?".
+
+    An error may be called a fault or a message, too, and a key a button: what is shown is told from what is pressed.
+    """
     asked, told = _kinds_of_codes(question), _kinds_of_codes(text)
-    return any(told.get(code) and kinds and kinds.isdisjoint(told[code]) for code, kinds in asked.items())
+    shown = (
+        (bool(kinds & _SHOWN), {bool({one} & _SHOWN) for one in told.get(code, ())})
+        for code, kinds in asked.items()
+        if kinds
+    )
+    return any(others and is_shown not in others for is_shown, others in shown)
 
 
 def _kinds_of_codes(text: str) -> dict[str, set[str]]:

@@ -27,14 +27,24 @@ OBJECT_WORDS = 5
 
 _ACT_KINDS = frozenset({"date", "place", "yes_or_no", "amount", "money"})
 """Kinds of questions for which a statement must be about the thing and the time of the act asked about."""
+# Participles at the end of the question or before a preposition; the irregular ones are a closed class.
+_IRREGULAR = (
+    "paid|laid|said|held|sold|told|built|sent|spent|lent|made|found|bound|ground|set|put|cut|shut|hit|read|led|fed|lost|won|kept"
+    "|left|met|felt|dealt|meant|bought|brought|taught|caught|fought|sought|thought|heard|understood|shot|hung|dug|struck|begun"
+    "|run|sung|worn|torn|born|done|gone|shown|known|grown|flown|thrown|drawn|withdrawn|bred|swept|slept"
+    "|broken|spoken|taken|eaten|written|beaten|fallen|given|driven|chosen|frozen|hidden|stolen|woven|forgotten|bitten|shaken"
+    "|proven|seen|been|forbidden|sworn|mistaken|undertaken|rewritten|rebuilt"
+)
+_WHAT_WAS = rf"what(?=\s+(?:was|were)\s+(?:[a-z]{{2,}}ed|{_IRREGULAR})\b)"
 _HELPING = r"(?:is|are|was|were|has|have|had|do|does|did|will|can|may|must|should)\b"
 _ASKS_BY_HELPING_VERB = lazy_regex(
     r"\W*(?:(?:when|where|how(?:\s+(?:often|long|late|early|much|soon|quickly))?"
     rf"|(?:(?:in|on|at|from|since|until|by)\s+)?(?:what|which|how\s+many)\s+(?P<noun>(?!{_HELPING})[\w'’-]+(?:\s+(?!{_HELPING})[\w'’-]+)?)"
-    r"|(?P<what>what)(?=\s+(?:do|does|did)\b))\s+)?"
+    rf"|(?P<what>what)(?=\s+(?:do|does|did)\b)|{_WHAT_WAS})\s+)?"
     rf"(?P<helping>{_HELPING})\s+(?P<rest>.+)",
     re.IGNORECASE,
 )
+_ASKS_WHAT_WAS = lazy_regex(rf"\W*{_WHAT_WAS}", re.IGNORECASE)
 _BEGINS_WITH_PRONOUN = lazy_regex(r"\W*(?:I|we|you|one|it|they|he|she|there|this|that|these|those)\b", re.IGNORECASE)
 _RELATIVE = lazy_regex(r"\b(?:who|which|that)\b", re.IGNORECASE)
 _ASKS_WHETHER_ONE_MAY = lazy_regex(r"(?:can|may|should|must|do|does)$", re.IGNORECASE)
@@ -49,14 +59,6 @@ _SUBJECT = lazy_regex(
 _ASKED_INFINITIVE = lazy_regex(rf"(?<=\s)[a-zß-ÿ]+(?=\W*$|\s+(?:{PREPOSITIONS}|{ARTICLES}|\d+|{NUMBERS})\b)")
 _FORMS_OF_BE, _FORMS_OF_HAVE = frozenset({"is", "are", "was", "were"}), frozenset({"has", "have", "had"})
 _FORMS_OF_DO = frozenset({"do", "does", "did", "will"})
-# Participles at the end of the question or before a preposition; the irregular ones are a closed class.
-_IRREGULAR = (
-    "paid|laid|said|held|sold|told|built|sent|spent|lent|made|found|bound|ground|set|put|cut|shut|hit|read|led|fed|lost|won|kept"
-    "|left|met|felt|dealt|meant|bought|brought|taught|caught|fought|sought|thought|heard|understood|shot|hung|dug|struck|begun"
-    "|run|sung|worn|torn|born|done|gone|shown|known|grown|flown|thrown|drawn|withdrawn|bred|swept|slept"
-    "|broken|spoken|taken|eaten|written|beaten|fallen|given|driven|chosen|frozen|hidden|stolen|woven|forgotten|bitten|shaken"
-    "|proven|seen|been|forbidden|sworn|mistaken|undertaken|rewritten|rebuilt"
-)
 _ASKED_PARTICIPLE = lazy_regex(
     rf"(?<!\S)(?:[^\W\d_]{{2,}}ed|{_IRREGULAR})\b"
     rf"(?=\W*$|,|\s+(?:{PREPOSITIONS}|as|and|or|again|every|each|there|here|today|yet|now)\b)",
@@ -181,6 +183,9 @@ def tells_of_another_act(text: str, question: str, asks: AnswerType) -> bool:
         others = [match[0] for match in words_of(frozenset().union(*map(words_alike, words_of_verb)), text)]
         is_told = does_what or asks in {"date", "place"}
         of_another = is_told and not is_passive and _says_only_of_another(text, asked, others, does_what=does_what)
+        if asked.is_passive and _ASKS_WHAT_WAS.match(question):  # "Sales" were not sold
+            acts = [act for verb in others for act in _acts(text, replace(asked, verb=verb))]
+            of_another = not any(act.is_passive and not act.is_noun for act in acts)
         return of_another or ((is_passive or does_what) and not others)
     acts = _acts(text, asked)
     if not acts and asks == "money" and not is_passive:  # "The cost is 9 euros"
