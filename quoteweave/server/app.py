@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cache
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from starlette.concurrency import run_in_threadpool
+from starlette.routing import BaseRoute
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from quoteweave.interchange.problems import Problem
@@ -70,14 +72,11 @@ def make_app(settings: ServerSettings) -> FastAPI:
         version=__version__,
         summary="Cited answers from collections of documents, every citation with its place on the page.",
         lifespan=_lifespan(served, jobs, mcp),
-        responses=_PROBLEMS,  # type: ignore[arg-type]
         docs_url=None,
         redoc_url=None,
     )
     app.state.served, app.state.jobs, app.state.error_format = served, jobs, error_format_of
-    for router in ROUTERS:
-        app.include_router(router)
-    app.router.routes.append(mcp.route)
+    app.router.routes.extend((*_routes(), mcp.route))
     add_response_examples(app)
     handle_problems(app)
     protect(app, settings)
@@ -87,6 +86,18 @@ def make_app(settings: ServerSettings) -> FastAPI:
         # Added last, so that it wraps all else, and limits, log and links use the client's own address and scheme.
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(settings.trusted_proxies))
     return app
+
+
+@cache
+def _routes() -> list[BaseRoute]:
+    """Return what serves the paths of `ROUTERS`, for all applications of this process.
+
+    FastAPI works each route out as the first request comes, which takes longer than most answers.
+    """
+    router = APIRouter(responses=_PROBLEMS)  # type: ignore[arg-type]
+    for each in ROUTERS:
+        router.include_router(each)
+    return router.routes
 
 
 def _lifespan(served: Served, jobs: Jobs, mcp: McpEndpoint) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
