@@ -253,8 +253,8 @@ def spins_a_little(count: int) -> Iterator[int]:
 
 def test_the_time_is_that_of_one_item() -> None:
     with WorkerPool(1) as workers:
-        outcome = workers.submit(ProcessLimits(seconds=1.0), spins_a_little, 60).result()
-        assert (len(outcome.items), outcome.stop) == (60, None)
+        outcome = workers.submit(ProcessLimits(seconds=0.4), spins_a_little, 28).result()
+        assert (len(outcome.items), outcome.stop) == (28, None)
 
 
 def test_leaving_ends_a_busy_process_at_once() -> None:
