@@ -131,7 +131,7 @@ def _show(report: AddReport, collection: Path) -> None:
     warned = defaultdict[str, list[str]](list)
     for warning in report.warnings:
         warned[_with_options(warning.reason)].append(warning.name)
-    print_notes(f"{name}: {reason}" for reason, names in warned.items() for name in _in_short(names))
+    print_notes([f"{name}: {reason}" for reason, names in warned.items() for name in _in_short(names)])
     for refused in report.failed:
         reason = refused.reason if repr(refused.name) in refused.reason else f"{refused.name!r}: {refused.reason}"
         typer.echo(printable(f"not added: {_with_options(reason)}"), err=True)
