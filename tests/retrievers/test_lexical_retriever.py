@@ -380,3 +380,10 @@ def test_a_synonym_is_searched_for_where_no_page_has_the_word_and_the_trace_says
         assert told.synonyms == {"engine": ("motor",)}
         assert told.interpretation == ("on no page: engine; searched for motor",)
         assert LexicalRetriever(collection, synonyms=False).search([query], 5) == [[]]
+
+
+def test_of_a_comparison_the_trace_says_what_is_compared(tmp_path: Path) -> None:
+    questions = ("How did grain change from 2019 to 2021?", "Compare the grain of Varna and Oslo")
+    with make_collection(tmp_path, {"a.pdf": [made_quote("Grain.", page=0)]}) as collection:
+        told = [LexicalRetriever(collection).explain(Query(text=each), []).interpretation for each in questions]
+    assert told == [("compares: 2019, 2021",), ("compares: Varna, Oslo",)]

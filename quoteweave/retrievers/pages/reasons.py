@@ -1,6 +1,7 @@
 """What `--explain` says: how a question was read, and what speaks for the page of a quote."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from quoteweave.core.place_names import PlaceName
@@ -55,9 +56,26 @@ def describe_interpretation(
             else []
         )
         lines += ["asks for what stands on a first page"] if analysis.asks_front else []
-        lines += [f"compares: {side}" for side in analysis.sides]
+        lines += [f"compares: {', '.join(_differing(analysis.sides))}"] if analysis.sides else []
         lines += [f"only says how to answer: {instruction}" for instruction in analysis.instructions]
     return tuple(dict.fromkeys(lines))
+
+
+def _differing(questions: Sequence[str]) -> list[str]:
+    """The words of each question between those that all begin with and those that all end with.
+
+    >>> _differing(["What did Varna sell in May?", "What did Oslo sell in May?"])
+    ['Varna', 'Oslo']
+    """
+    parted = [question.rstrip("?").split() for question in questions]
+    begin, end = _shared(parted), _shared([part[::-1] for part in parted])
+    between = [" ".join(part[begin : len(part) - end]) for part in parted]
+    return between if all(between) else list(questions)
+
+
+def _shared(texts: Sequence[Sequence[str]]) -> int:
+    """How many words all begin with."""
+    return sum(1 for _ in takewhile(lambda alike: len(set(alike)) == 1, zip(*texts, strict=False)))
 
 
 def _describe_missing(
