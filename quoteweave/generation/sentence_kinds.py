@@ -98,7 +98,7 @@ def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False, is_na
     # ".kicad_pro" is another name than "KiCad".
     places = [match.span() for match in WORD.finditer(text) if stems_of_subject.issuperset(words(match[0]) or " ")]
     for start, end in _shortest_spans(text, places, stems_of_subject):
-        says_so = says.match(text[end:]) or (by_kind and _TERM_OF_GLOSSARY.match(text[end:]))
+        says_so = says.match(text[end:]) or (by_kind and _is_entry_of_glossary(text[start:end], text[end:]))
         begins = opens.fullmatch(text[:start]) and (says_so or _ENCLOSED.match(text[end:]))
         beside = None if _LEADS_IN.fullmatch(text[:start]) else _APPOSITION.match(text[end:])
         listed = beside is not None and stems_of_subject & set(words(text[end + beside.end() :])[:LISTED_WORDS])
@@ -106,6 +106,11 @@ def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False, is_na
         if begins or has_name_before or (beside and not listed):
             return True
     return False
+
+
+def _is_entry_of_glossary(term: str, behind: str) -> bool:
+    """Whether what stands behind a term defines it without itself: "Layer — Key reference for the Layer menu"."""
+    return _TERM_OF_GLOSSARY.match(behind) is not None and not re.search(rf"\b{re.escape(term)}\b", behind)
 
 
 def _shortest_spans(text: str, places: Sequence[tuple[int, int]], subject: Set[str]) -> Iterator[tuple[int, int]]:

@@ -209,3 +209,15 @@ def test_a_line_that_is_the_heading_above_it_does_not_answer() -> None:
 def test_an_act_or_a_property_is_no_definition(text: str) -> None:
     assert _status("What is Harbourmail?", text) == "located"
     assert _status("What is Harbourmail?", text, "Harbourmail is a program that delivers mail.") == "answered"
+
+
+def test_an_entry_that_repeats_its_term_defines_nothing() -> None:
+    circular = "Crane — Key reference for the Crane menu"
+    assert _status("What is a crane?", circular) == "located"
+    assert _status("What is a crane?", circular, "Crane — a machine that lifts loads") == "answered"
+
+
+def test_a_sentence_that_says_where_to_look_tells_nothing_else() -> None:
+    text = "See the notice of 3 May on the opening of the new crane."
+    assert _status("When was the new crane opened?", text) == "located"
+    assert _status("When was the new crane opened?", text, "The new crane was opened on 3 May.") == "answered"

@@ -255,3 +255,12 @@ def test_cells_that_are_years_or_deny_tell_when(table: str, question: str, says:
 )
 def test_for_how_many_there_is_room_tells_how_large(question: str, text: str, status: str) -> None:
     assert ask(question, context([text])).status == status
+
+
+@pytest.mark.parametrize(
+    ("question", "status"),
+    [("What is the largest size?", "located"), ("At which offset is the size largest?", "answered")],
+)
+def test_a_row_that_is_named_by_a_number_is_the_highest_only_of_such_numbers(question: str, status: str) -> None:
+    table = "Offset | Size\n0 | 16\n16 | 2\n18 | 1\n72 | 20"
+    assert ask(question, context(images=[image("Table 1: The header", table, layout="table")])).status == status

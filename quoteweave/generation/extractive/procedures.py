@@ -123,7 +123,9 @@ def may_go_on(procedures: Sequence[Procedure], context: Context) -> bool:
 
 def _find_steps(question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int) -> list[Procedure]:
     if question.asks != "steps":
-        return _find_listed(question, context, limit) if _ASKS_LIST.match(question.text) else []
+        # "What are layers?" asks what one is, and no list under "Layers" says so.
+        asks_list = question.asks != "definition" and _ASKS_LIST.match(question.text)
+        return _find_listed(question, context, limit) if asks_list else []
     subject = subject_terms(question)
     total = coverage(weights, subject)
     weights = {word: weights[word] / total for word in subject if word in weights} if total else weights

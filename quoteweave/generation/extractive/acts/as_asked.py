@@ -26,6 +26,9 @@ _WHETHER = lazy_regex(
     r"\b(?:ask|wonder|question|inquir|enquir|doubt|unclear|unknown|uncertain)\w*\b[^,;.]*?\bwhether\b[^,;.“]*",
     re.IGNORECASE,
 )
+# "See Section 4.1 to get an image" says where to look, and not what stands there, which answers only some questions.
+_POINTS = lazy_regex(r"\W*(?:Please\s+|For\s[^,]{1,80},\s+)?(?:see|refer\s+to|consult)\s", re.IGNORECASE)
+_MAY_POINT = frozenset({"place", "steps", "statement"})
 # What somebody says or thinks about, which does not make it so: what is wanted, proposed, considered or refused, and
 # what was once offered. Whoever offers or recommends it in the present has it.
 _WANTS = (
@@ -120,7 +123,8 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     if statement.is_of_cells:
         return True
     denied = asks == "look" and denies_unasked(statement, question)
-    if denied or names_doer_of_another_thing(statement, question):
+    points = asks not in _MAY_POINT and _POINTS.match(statement.text) is not None
+    if denied or points or names_doer_of_another_thing(statement, question):
         return False
     of_extreme = question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text)
     of_limit = _ASKS_LIMIT.search(text) and not _LIMIT.search(statement.text)

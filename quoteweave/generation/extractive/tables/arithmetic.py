@@ -29,6 +29,7 @@ from quoteweave.generation.extractive.tables.asked_names import UNIT
 from quoteweave.generation.extractive.tables.heads import EMPTY, Rows, parts_of, read_rows, without_numbering
 from quoteweave.generation.extractive.tables.row_lookup import PERSON
 from quoteweave.generation.gate.amounts import read_amounts
+from quoteweave.generation.gate.dates import RECENT_YEAR
 from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.relevance import QuestionTerms, says_all
 
@@ -171,12 +172,19 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
         selection = replace(selection, cells=tuple(cell for cell in selection.cells if not _OTHERS.match(cell.name)))
     is_other = best and not (_is_named(selection.of, set(question.terms)) and _are_persons(selection))
     if analysis.extreme is not None:
-        return "" if is_other else _describe_extreme(selection, analysis.extreme)
+        is_unnamed = _are_numbered(selection) and not _is_named(selection.named_by, set(question.terms))
+        return "" if is_other or is_unnamed else _describe_extreme(selection, analysis.extreme)
     if calculation is not None:
         return _describe_combined(selection, calculation)
     if analysis.threshold is None or _SCALED.search(text) or not _SCALE_WORDS.isdisjoint(around):
         return ""
     return _describe_beyond(selection, _with_unit(analysis), analysis.threshold)
+
+
+def _are_numbered(selection: CellSelection) -> bool:
+    """Whether numbers other than years name most rows: "72 is the highest" of offsets tells nobody a thing."""
+    numbers = [one for one in selection.cells if one.name.isdecimal() and not RECENT_YEAR.fullmatch(one.name)]
+    return 2 * len(numbers) > len(selection.cells)
 
 
 def _are_persons(selection: CellSelection) -> bool:
