@@ -7,7 +7,7 @@ documents' names, so that the same documents give the same results, in whatever 
 
 import math
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial, reduce
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from quoteweave.collection.segments.segment import FIELDS, OF_QUOTES, Segment, r
 from quoteweave.collection.segments.store import damaged_index
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.place_names import PlaceName
+from quoteweave.core.text.tokens import name_words
 from quoteweave.index.term_weights import (
     B,
     Field,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 # Change this whenever the same quotes would give another index, so that runs over the two are told apart. That rebuilds
 # no index: if segments on disk would differ, raise `collection.segments.store.SEGMENT_RULES` too, and if older segments
 # would be misread, `collection.folder.FORMAT`.
-FINGERPRINT = "lexical-25"
+FINGERPRINT = "lexical-26"
 # Scores per block: after the best of each block are compared, few scores are left to sort.
 BLOCK = 128
 # Fewest pages that show which words are common (`LexicalIndex.rarity`).
@@ -126,6 +127,15 @@ class LexicalIndex:
         return found[self.document_of]
 
     @cached_property
+    def documents_named(self) -> Mapping[str, Sequence[int]]:
+        """The positions of the documents that have a word, as `core.text.tokens.words` stems it, in their name."""
+        found = defaultdict[str, list[int]](list)
+        for name, at in self._documents.items():
+            for word in set(name_words(name)):
+                found[word].append(at)
+        return dict(found)
+
+    @cached_property
     def tie_order(self) -> "Positions":
         """(n,) the place of each quote when documents are ordered by name, which breaks ties."""
         return self._by_name([segment.quote_counts for segment in self._segments])
@@ -139,8 +149,7 @@ class LexicalIndex:
         """The place of each item when documents, with the given numbers of items, are ordered by name."""
         import numpy as np
 
-        names = [name for segment in self._segments for name in segment.names]
-        counts = concatenated(of_segments, np.int64)
+        names, counts = list(self._documents), concatenated(of_segments, np.int64)
         ranked = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
         start = np.empty(len(names), dtype=np.int64)  # where each document's items begin in the new order
         start[ranked] = np.cumsum(counts[ranked]) - counts[ranked]

@@ -387,3 +387,17 @@ def test_of_a_comparison_the_trace_says_what_is_compared(tmp_path: Path) -> None
     with make_collection(tmp_path, {"a.pdf": [made_quote("Grain.", page=0)]}) as collection:
         told = [LexicalRetriever(collection).explain(Query(text=each), []).interpretation for each in questions]
     assert told == [("compares: 2019, 2021",), ("compares: Varna, Oslo",)]
+
+
+def test_a_word_that_only_a_name_has_leads_to_the_pages_of_that_document_that_have_the_others(tmp_path: Path) -> None:
+    documents = {
+        "manual.pdf": [made_quote("The stream may end. At its end, the end is told.", page=0)],
+        "lease.pdf": [made_quote("The keys are with the landlord.", page=0), made_quote("It may end in May.", page=1)],
+    }
+    query = Query(text="When does the lease end?")
+    with make_collection(tmp_path, documents) as collection:
+        retriever = LexicalRetriever(collection, synonyms=False)
+        (hits,) = retriever.search([query], 5)
+        told = retriever.explain(query, hits)
+    assert (hits[0].quote.document, hits[0].quote.page) == ("lease.pdf", 1)
+    assert ("document's name", "lease") in {(reason.part, reason.detail) for reason in told.reasons[hits[0].quote.id]}

@@ -106,14 +106,14 @@ class Procedure:
 def find_procedures(
     question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int
 ) -> list[Procedure]:
-    """Find the procedures, or the lists, that the question asks for, best first; none for a question of another kind.
+    """Find the procedures, or the lists, that the question asks for, best first; none for "What are layers?".
 
     Each of several procedures is of another document with the same heading. Each step is cut to `limit` characters;
     `weights` are those of all words of the question, and add up to 1.
     """
     if question.analysis.asks_denied:
         return _find_denied(question, context, limit)
-    return _find_steps(question, context, weights, limit) if weights else []
+    return _find_steps(question, context, weights, limit) if weights and question.asks != "definition" else []
 
 
 def may_go_on(procedures: Sequence[Procedure], context: Context) -> bool:
@@ -123,9 +123,7 @@ def may_go_on(procedures: Sequence[Procedure], context: Context) -> bool:
 
 def _find_steps(question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int) -> list[Procedure]:
     if question.asks != "steps":
-        # "What are layers?" asks what one is, and no list under "Layers" says so.
-        asks_list = question.asks != "definition" and _ASKS_LIST.match(question.text)
-        return _find_listed(question, context, limit) if asks_list else []
+        return _find_listed(question, context, limit) if _ASKS_LIST.match(question.text) else []
     subject = subject_terms(question)
     total = coverage(weights, subject)
     weights = {word: weights[word] / total for word in subject if word in weights} if total else weights

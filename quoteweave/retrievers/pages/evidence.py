@@ -74,7 +74,6 @@ PICTURE_TYPE = 0.2
 FRONT = 0.7
 TERMS = 3.0
 STATED = 0.6
-DOCUMENT = 1.0
 # Questions whose evidence is cached; each takes a few numbers per page.
 CACHED_QUESTIONS = 4
 # Most references to pages in one question.
@@ -202,7 +201,9 @@ class EvidenceScorer:
         self._add_places(evidence, is_among_several=documents is not None)
         self._add_terminology(evidence, tokens)
         if documents is not None:
-            evidence.add("document", np.where(evidence.total > 0, np.float32(DOCUMENT) * documents, np.float32(0)))
+            (by_name, named), matches = self.literal.names(text, within), evidence.total > 0
+            evidence.add("document", documents * matches)
+            evidence.add("document's name", by_name * matches, named)
             self._add_own_document(evidence, tokens)
         evidence.seeds = self.page_feedback.seeds(evidence.total)
         evidence.add("page feedback", self._page_feedback(evidence))
@@ -274,8 +275,7 @@ class EvidenceScorer:
         """
         import numpy as np
 
-        index, gained, sources = self.index, self.index.no_points(), Sources()
-        within = evidence.within
+        index, within, gained, sources = self.index, evidence.within, self.index.no_points(), Sources()
         whole, named = Counter[PlaceName](), Counter[PlaceName]()
         for analysis, times in evidence.analyses.items():
             whole.update(dict.fromkeys(analysis.labels, times))
@@ -308,8 +308,7 @@ class EvidenceScorer:
         import numpy as np
 
         analyses = evidence.analyses
-        asks_place = any(analysis.picture_types or analysis.asks_front for analysis in analyses)
-        limits = asks_place and is_among_several
+        limits = is_among_several and any(one.picture_types or one.asks_front for one in analyses)
         found = self.index.in_documents_of(evidence.total > 0) if limits else np.float32(1)
         pictured, sources = self._picture_types(analyses)
         evidence.add("picture type", pictured * found, sources)

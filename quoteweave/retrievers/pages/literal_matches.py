@@ -4,6 +4,7 @@ The index has the words of a page without their order and punctuation, so exact 
 best quotes that have its words.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -71,6 +72,8 @@ CONFUSED = {
     "2": "z",
     "z": "2",
 }
+# In units: what a page gains by the name of its document, if no page has that word; each of several gains less.
+NAME = 0.5
 _DIGITS_OR_LETTERS = lazy_regex(r"\d+|[^\W\d_]+")
 _STOPS = " .,;:?!"
 _DASHES = lazy_regex("[‐‑‒–—−]")
@@ -177,6 +180,18 @@ class LiteralMatches:
                 sources[f"{word} = {other}"] = quotes = self._index.quotes_with(words(other))
                 np.maximum(best, SYNONYM * self._rarity(self._pages(quotes), within), out=best)
             gained += best
+        return gained, sources
+
+    def names(self, text: str, within: "Mask | None") -> "tuple[Scores, Sources]":
+        """(m,) what pages gain by words of a question that only the names of their documents have: "lease.md"."""
+        import numpy as np
+
+        gained, sources = self._index.no_points(), Sources()
+        for word, stems in ((word, words(word)) for word in dict.fromkeys(words(text, stem=False))):
+            documents = self._index.documents_named.get(stems[0], ()) if len(stems) == 1 else ()
+            if documents and not self._index.has_word(stems[0], within):
+                sources[word] = pages = np.flatnonzero(np.isin(self._index.document_of, documents))
+                gained[pages] += NAME * self._unit / math.sqrt(len(documents))
         return gained, sources
 
     def _other_spellings(self, text: str, within: "Mask | None") -> Iterator[tuple[str, Sequence[str]]]:
