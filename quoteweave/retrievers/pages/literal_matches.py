@@ -187,9 +187,10 @@ class LiteralMatches:
         import numpy as np
 
         gained, sources = self._index.no_points(), Sources()
-        for word, stems in ((word, words(word)) for word in dict.fromkeys(words(text, stem=False))):
-            documents = self._index.documents_named.get(stems[0], ()) if len(stems) == 1 else ()
-            if documents and not self._index.has_word(stems[0], within):
+        asked = {word: words(word) for word in words(text, stem=False)}
+        missing = {word: stems for word, stems in asked.items() if not self._index.has_quote_with(stems, within)}
+        for word, stems in missing.items():
+            if documents := self._index.documents_named.get(" ".join(stems)):
                 sources[word] = pages = np.flatnonzero(np.isin(self._index.document_of, documents))
                 gained[pages] += NAME * self._unit / math.sqrt(len(documents))
         return gained, sources
