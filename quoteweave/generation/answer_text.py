@@ -21,7 +21,8 @@ MIN_IN_CODE = 2
 """The least number of marks that prose lacks, such as brackets or final semicolons, in text that is plainly code."""
 _TYPED = lazy_regex(r"\[-{1,2}\w")
 _IN_CODE = lazy_regex(r"[{}]|;\s*(?:$|\n)|::|\w\(\w*\)|^\s*[$>]\s", re.MULTILINE)
-_PROMPT = lazy_regex(r"\s*[$>]\s+\w")
+# "% of sales" and "# of items" begin with no prompt, and "% flash -e" does.
+_PROMPT = lazy_regex(r"\s*(?:[$>]\s+\w|[%#]\s+[a-z][\w-]*\s(?:[\w./:=-]+\s){0,9}?--?[a-zA-Z])")
 # A sentence behind ">" as its bullet: "> Do not use the machine outdoors."
 _BULLETED = lazy_regex(r"\s*>\s+[A-ZÀ-Þ][\w'’-]*[,;:]?\s+[^\W\d_][^={}<\[\]]*[.!?]\s*$")
 _PROSE_END = lazy_regex(r"[.!?…:。！？：][\"'”’»)\]]*\s*$")

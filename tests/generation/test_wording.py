@@ -67,7 +67,16 @@ def test_the_mark_stands_before_the_final_stop(sentence: str, expected: str) -> 
     assert add_mark(sentence, "[2]") == expected
 
 
-def test_a_sentence_behind_an_arrow_is_no_code() -> None:
-    assert not is_plainly_code("> Do not use the machine outdoors.")
-    for code in ("> make test", "> Plot <- draw(x).", "> Plot the", "$ Make it so.", "> x <- 5"):
+def test_a_prompt_begins_code_and_no_sentence() -> None:
+    for prose in ("> Do not use the machine outdoors.", "% of sales - all ports", "# of items"):
+        assert not is_plainly_code(prose)
+    for code in (
+        "> make test",
+        "% flash -p m128 -e -U diag.hex",
+        "# mount /dev/crane --all",
+        "> Plot <- draw(x).",
+        "> Plot the",
+        "$ Make it so.",
+        "> x <- 5",
+    ):
         assert is_plainly_code(code)
