@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import join_names
-from quoteweave.core.records import BODY_LAYOUTS, Filter, PageWord, Quote
+from quoteweave.core.records import BODY_LAYOUTS, Filter, Hit, PageWord, Quote
 from quoteweave.core.text.tokens import FILE_NAME
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
 
@@ -133,24 +134,48 @@ def _position(quote: Quote, among: Sequence[Quote]) -> int:
     return next((at for at, one in enumerate(among) if one.id == quote.id), len(among))
 
 
-def within_named_files(question: str, collection: Collection, where: Filter) -> tuple[Filter, str | None]:
-    """The filter, within the documents with a file's name of the question if there are any; and a note if it narrows.
+class NamedFiles(NamedTuple):
+    """What a question's names of files make of its filter."""
 
-    A name that no document has is noted too: all documents are asked then, which may be about something else.
-    """
-    names = list(dict.fromkeys(FILE_NAME.findall(question)))
+    where: Filter
+    """The filter, within the documents that have such a name if there are any."""
+    note: str | None
+    """A sentence on what it is narrowed to; None if it is not."""
+    lost: tuple[str, ...]
+    """The names that no document has."""
+
+
+def within_named_files(question: str, collection: Collection, where: Filter) -> NamedFiles:
+    """Narrow the filter to the documents whose files a question names."""
+    names = {name.casefold(): name for name in FILE_NAME.findall(question)}
     documents = FilteredPages(collection, where).documents() if names else []
-    if len(documents) < 2:
-        return where, None
-    sought = {name.casefold() for name in names}
-    named = tuple(one for one in documents if sought & {one.casefold(), PurePosixPath(one).name.casefold()})
-    if not named:
-        return where, f"No document that was asked is named {join_names(names)}."
-    return where.intersect(Filter(documents=named)), f"Asked within {join_names(named)}, which the question names."
+    named = tuple(one for one in documents if names.keys() & _file_names(one))
+    # Another note tells of files that could not be read.
+    others = [failure.name for failure in collection.failures()] if names else []
+    known = {name for one in (*named, *others) for name in _file_names(one)}
+    lost = tuple(own for name, own in names.items() if name not in known)
+    if not 0 < len(named) < len(documents):
+        return NamedFiles(where, None, lost)
+    note = f"Asked within {join_names(named)}, which the question names."
+    return NamedFiles(where.intersect(Filter(documents=named)), note, lost)
+
+
+def _file_names(document: str) -> set[str]:
+    return {document.casefold(), PurePosixPath(document).name.casefold()}
+
+
+def lost_files_note(lost: Sequence[str], found: Iterable[Hit]) -> str | None:
+    """A note on files' names in a question that no document has, and that no hit mentions: all documents were asked."""
+    texts = [hit.quote.all_text().casefold() for hit in found] if lost else []
+    unknown = [name for name in lost if not any(name.casefold() in text for text in texts)]
+    if not unknown:
+        return None
+    return f"No document that was asked is named {join_names(unknown)}, and no quote that was found has this name."
 
 
 def nothing_passes_note(collection: Collection, sizes_and_filters: Sequence[tuple[int, Filter | None]]) -> str | None:
     """A note if no quote passes any of the filters of which quotes are wanted, though there are quotes."""
-    if any(k and collection.select(where).size for k, where in sizes_and_filters) or not collection.select().size:
+    wanted = [where for k, where in sizes_and_filters if k]
+    if not wanted or any(collection.select(where).size for where in wanted) or not collection.select().size:
         return None
     return "No quote passes the filter, so that nothing was searched."

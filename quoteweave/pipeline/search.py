@@ -30,7 +30,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import says_what
 from quoteweave.generation.sentences import sentence_texts
-from quoteweave.pipeline.filtered_pages import FilteredPages, nothing_passes_note, within_named_files
+from quoteweave.pipeline.filtered_pages import FilteredPages, lost_files_note, nothing_passes_note, within_named_files
 from quoteweave.pipeline.introduced import add_introduced
 from quoteweave.pipeline.whole_document.document_structure import structure_context
 from quoteweave.pipeline.whole_document.front_matter import add_front_matter
@@ -167,14 +167,15 @@ class Search:
         """
         check_question(query.text)
         await wait_for_turn()
-        state, where = _SearchState(query), where or Filter()
+        state, where, lost = _SearchState(query), where or Filter(), tuple[str, ...]()
         if self._collection is not None:
             with state.timed("search"):
                 within = await self._run(query, within_named_files, query.text, self._collection, where)
-                where, note = within
+                where, note, lost = within
                 structured = await self._run(query, structure_context, query.text, self._collection, where)
-            state.add_note(note)
+            state.add_notes(note)
             if structured is not None:
+                state.add_notes(lost_files_note(lost, structured.hits))
                 self._note_warnings(state, where)
                 state.interpretation.append("asks what the document consists of")
                 return [structured] * len(sizes), self._trace(state)
@@ -188,6 +189,7 @@ class Search:
             (k if where.kind in (None, kind) else 0, where.model_copy(update={"kind": kind})) for kind, k in kinds
         ]
         ranked = await self._ranked(state, wanted, distinct=self._collection is not None)
+        state.add_notes(lost_files_note(lost, [hit for hits in ranked for hit in hits]))
         if defining:
             ranked = [definitions_first(query.text, ranked[0]), *ranked[1:]]
         contexts = [await self._filled(state, size, ranked, where) for size in sizes]
@@ -227,7 +229,7 @@ class Search:
         if self._expander is not None:
             with state.timed("expand"):
                 state.expansion = await self._expander.expand(state.query, where=where)
-            state.add_note(state.expansion.note)
+            state.add_notes(state.expansion.note)
 
     async def _ranked(
         self, state: "_SearchState", sizes_and_filters: Sequence[tuple[int, Filter | None]], *, distinct: bool = False
@@ -246,7 +248,7 @@ class Search:
             for pool, (k, where) in zip(pools, sizes_and_filters, strict=True)
         ]
         if self._collection is not None and not any(ranked):
-            state.add_note(await self._run(state.query, nothing_passes_note, self._collection, sizes_and_filters))
+            state.add_notes(await self._run(state.query, nothing_passes_note, self._collection, sizes_and_filters))
         if self._explains is not None:
             of_kinds = [(hits, where) for hits, (k, where) in zip(ranked, sizes_and_filters, strict=True) if k]
             # How the question was read is the same for both kinds of quotes; only reasons are needed for each hit.
@@ -257,8 +259,7 @@ class Search:
         return ranked
 
     def _note_warnings(self, state: "_SearchState", where: Filter | None) -> None:
-        for note in collect_warnings(self._retriever, where=where):
-            state.add_note(note)
+        state.add_notes(*collect_warnings(self._retriever, where=where))
 
     def unread_note(self, question: str, where: Filter | None) -> "UnreadNote | None":
         """The note on files that could not be read, which searches give as well; None if all were read."""
@@ -276,11 +277,11 @@ class Search:
 
     def _note_missing_reasons(self, state: "_SearchState", has_hits: bool) -> None:
         if has_hits and not any(state.reasons.values()):
-            state.add_note("This retriever does not say why its hits rank where they do; lexical does.")
+            state.add_notes("This retriever does not say why its hits rank where they do; lexical does.")
         elif self._reranker is not None:
-            state.add_note("The reasons are those of the search; the reranker gives none for its order.")
+            state.add_notes("The reasons are those of the search; the reranker gives none for its order.")
         elif len(state.expansion.clauses) > 1:
-            state.add_note("The reasons are those of the question as it was asked; its clauses were searched for too.")
+            state.add_notes("The reasons are those of the question as it was asked; its clauses were searched for too.")
 
     def _take_explanation(
         self, retriever: Explains, state: "_SearchState", hits: Sequence[Hit], where: Filter | None
@@ -316,7 +317,7 @@ class Search:
         if self._reranker is not None and pooled:
             with state.timed("rerank"):
                 reranking = await self._reranker.rerank(state.query, pooled)
-            state.add_note(reranking.note)
+            state.add_notes(reranking.note)
             pooled = reranking.hits
         return pooled[:k]
 
@@ -370,7 +371,7 @@ def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
         first = kept.setdefault(key, hit)
         if quote.page == first.quote.page and area(quote.bbox) < area(first.quote.bbox):
             kept[key] = first.model_copy(update={"quote": quote})
-    ranked = enumerate(kept.values(), start=1)
+    ranked = enumerate(kept.values(), 1)
     return [hit if hit.rank == rank else hit.model_copy(update={"rank": rank}) for rank, hit in ranked]
 
 
@@ -388,10 +389,9 @@ class _SearchState:
         self.candidates: dict[str, int] = {}
         self.seconds: dict[str, float] = {}
 
-    def add_note(self, note: str | None) -> None:
-        """Add a note unless it is there already, as texts and images may both give it."""
-        if note and note not in self.notes:
-            self.notes.append(note)
+    def add_notes(self, *notes: str | None) -> None:
+        """Add those that are not there already, as texts and images may both give them."""
+        self.notes = list(dict.fromkeys((*self.notes, *filter(None, notes))))
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:

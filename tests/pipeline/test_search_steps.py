@@ -238,22 +238,32 @@ def test_what_search_knows_by_another_spelling_is_not_declined(question: str, to
         (
             "How did the grain come, says lost.pdf?",
             ["a/notes.md", "b/notes.md", "harbour-report.pdf"],
-            "No document that was asked is named lost.pdf.",
+            "No document that was asked is named lost.pdf, and no quote that was found has this name.",
+        ),
+        ("How did the grain come, says robots.txt?", ["a/notes.md", "b/notes.md", "harbour-report.pdf"], None),
+        (
+            "How did the grain come, says a/notes.md, and lost.pdf?",
+            ["a/notes.md"],
+            "Asked within {}, which the question names. No document that was asked is named lost.pdf",
+        ),
+        (
+            "How did the grain come, says https://example.com/lost.pdf?",
+            ["a/notes.md", "b/notes.md", "harbour-report.pdf"],
+            None,
         ),
     ],
 )
 def test_a_question_that_names_files_is_asked_within_them_and_says_so(
-    question: str, documents: list[str], told: str, tmp_path: Path
+    question: str, documents: list[str], told: str | None, tmp_path: Path
 ) -> None:
     ways = {"harbour-report.pdf": "ship", "a/notes.md": "rail", "b/notes.md": "road"}
-    texts = {name: [f"Grain came by {way}, and timber too."] for name, way in ways.items()}
+    texts = {name: [f"Grain came by {way}, which robots.txt tells."] for name, way in ways.items()}
     with make_collection(tmp_path, texts) as collection:
         search = Search(LexicalRetriever(collection), collection=collection)
         found = asyncio.run(search.context(Query(text=question)))
         about = make_rag(collection, AnswerSettings()).answer("What is harbour-report.pdf about?")
     assert sorted({hit.quote.document for hit in found.context.hits}) == documents
-    (note,) = found.trace.notes
-    assert note.startswith(told.format(", ".join(documents)))
+    assert " ".join(found.trace.notes).startswith(told.format(", ".join(documents))) if told else not found.trace.notes
     assert [citation.document for citation in about.citations] == ["harbour-report.pdf"]
 
 
@@ -345,5 +355,6 @@ def test_a_filter_that_no_quote_passes_is_told(where: Filter | None, is_told: bo
         search = Search(LexicalRetriever(collection), collection=collection)
         found = asyncio.run(search.find(Query(text="zeppelins"), 5, where=where))
         context = asyncio.run(search.context(Query(text="zeppelins"), where=where))
+        none = asyncio.run(search.context(Query(text="zeppelins"), ContextSize(texts=0, images=0), where=where))
     told = ("No quote passes the filter, so that nothing was searched.",) if is_told else ()
-    assert (found.hits, found.trace.notes, context.trace.notes) == ((), told, told)
+    assert (found.hits, found.trace.notes, context.trace.notes, none.trace.notes) == ((), told, told, ())
