@@ -50,6 +50,11 @@ class Answered(Record):
     context: Context = Field(description="the quotes that its marks refer to")
     trace: Trace = Field(description="how they were found")
 
+    def with_search_notes(self) -> Answer:
+        """The answer with the notes of its search before its warnings, as people are shown them."""
+        warnings = dict.fromkeys((*self.trace.notes, *self.answer.warnings))
+        return self.answer.model_copy(update={"warnings": tuple(warnings)})
+
 
 class SourcesEvent(RetrievedContext):
     """The retrieved context, sent before the answer is written."""

@@ -117,6 +117,13 @@ def test_html_is_one_self_contained_file(quoteweave: Quoteweave, sample_collecti
     assert "1,058 vessel calls" in page.text_content()
 
 
+def test_the_page_has_the_notes_of_the_search(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
+    got = quoteweave("ask", "grain?", "-c", port, "--pages", "77", "--html", tmp_path / "a.html")
+    told = "No quote passes the filter, so that nothing was searched."
+    assert f"note: {told}" in got.err
+    assert told in (tmp_path / "a.html").read_text()
+
+
 def test_open_writes_a_page_and_opens_it(
     quoteweave: Quoteweave, port: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -103,10 +103,10 @@ def view_answered(answers: Sequence[Answered], collection: Collection) -> tuple[
         crops, lost_crops = stored_crops(collection, [hit.quote for hit in answered.context.images])
         pages, lost_pages = cited_pages(collection, answered.answer)
         notes += lost_pages
-        warnings = (*answered.answer.warnings, *lost_crops, *lost_pages)
+        answer = answered.with_search_notes()
         views.append(
             AnswerView(
-                answer=answered.answer.model_copy(update={"warnings": warnings}),
+                answer=answer.model_copy(update={"warnings": (*answer.warnings, *lost_crops, *lost_pages)}),
                 context=answered.context,
                 pages=tuple(pages),
                 crops=crops,

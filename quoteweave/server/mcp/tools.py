@@ -17,7 +17,7 @@ from quoteweave.core.records import Filter, Quote, Record
 from quoteweave.interchange.problems import Problem
 from quoteweave.interchange.quotes import citation_title, quote_text, quote_title
 from quoteweave.interchange.responses import ErrorEvent
-from quoteweave.pipeline.rag import SourcesEvent
+from quoteweave.pipeline.rag import Answered, SourcesEvent
 from quoteweave.server.answers.answering import PreparedAnswer, find, prepare_answer
 from quoteweave.server.answers.requests import AnswerRequest, SearchRequest
 from quoteweave.server.mcp.call import Call, id_of
@@ -194,8 +194,7 @@ async def _answer(prepared: PreparedAnswer, call: Call) -> Answer | Problem:
 
     A cancelled call closes the stream, so that the model stops.
     """
-    answer: Answer | None = None
-    characters, notes = 0, tuple[str, ...]()
+    answer, sources, characters = None, None, 0
     async with aclosing(prepared.events()) as events:
         async for event in events:
             if isinstance(event, ErrorEvent):
@@ -203,7 +202,7 @@ async def _answer(prepared: PreparedAnswer, call: Call) -> Answer | Problem:
             if isinstance(event, AnswerEvent):
                 answer = event.answer
             elif isinstance(event, SourcesEvent):
-                notes = event.trace.notes
+                sources = event
                 found = len(event.context.texts) + len(event.context.images)
                 await call.progress.notify(f"{pluralize(found, 'quote')} found; the answer is being written")
             elif isinstance(event, ThoughtEvent):
@@ -211,9 +210,9 @@ async def _answer(prepared: PreparedAnswer, call: Call) -> Answer | Problem:
             elif isinstance(event, TextEvent):
                 characters += len(event.text)
                 await call.progress.notify(f"{pluralize(characters, 'character')} written")
-    if answer is None:
+    if answer is None or sources is None:
         raise RuntimeError("the stream of the answer ended without the answer")
-    return answer.model_copy(update={"warnings": (*notes, *answer.warnings)})
+    return Answered(answer=answer, context=sources.context, trace=sources.trace).with_search_notes()
 
 
 async def _shown_images(

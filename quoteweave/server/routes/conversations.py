@@ -6,7 +6,6 @@ from typing import Annotated, assert_never
 from fastapi import APIRouter, Body, Path, Query, Response
 from pydantic import Field
 
-from quoteweave.core.answers import Answer
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Record
 from quoteweave.interchange.exports import ExportedTurn, ExportFormat
@@ -15,7 +14,6 @@ from quoteweave.interchange.exports.word import to_word
 from quoteweave.interchange.quotes import QuoteUrls
 from quoteweave.interchange.responses import Conversation, ConversationList, ConversationSummary
 from quoteweave.pipeline.pictures_for_people import stored_crops
-from quoteweave.pipeline.rag import Answered
 from quoteweave.server.depends import BaseUrl, Reader, ServedState, check_opens
 from quoteweave.server.json_bodies import JsonRoute
 from quoteweave.server.problems import ProblemError
@@ -117,7 +115,7 @@ def export_conversation(
 
 def _exported(found: Conversation, format: ExportFormat, served: Served) -> str | bytes:
     turns = [
-        ExportedTurn(question=turn.question, answer=_with_search_notes(turn.answered), asked=turn.created)
+        ExportedTurn(question=turn.question, answer=turn.answered.with_search_notes(), asked=turn.created)
         for turn in found.turns
     ]
     match format:
@@ -129,12 +127,6 @@ def _exported(found: Conversation, format: ExportFormat, served: Served) -> str 
             return to_word(turns, title=found.title or None, pictures=_pictures(found, served))
         case _:
             assert_never(format)
-
-
-def _with_search_notes(answered: Answered) -> Answer:
-    """The answer with the notes of its search among its warnings, as the page shows them."""
-    warnings = dict.fromkeys((*answered.trace.notes, *answered.answer.warnings))
-    return answered.answer.model_copy(update={"warnings": tuple(warnings)})
 
 
 def _pictures(conversation: Conversation, served: Served) -> dict[str, bytes]:
