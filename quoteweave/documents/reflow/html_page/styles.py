@@ -2,10 +2,10 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.reflow.html_page.blocks import Numbering, NumberStyle
@@ -13,6 +13,8 @@ from quoteweave.documents.reflow.html_page.blocks import Numbering, NumberStyle
 MAX_RULES = 10_000
 """The most selectors that set `display`, and those that strike out or the like; of a page with more, none count."""
 TOO_LONG = "style sheets that are too long to tell what they hide or strike out"
+# The most comparisons of rules with elements, and with those around one, in a page; a rule that matches takes longer.
+_MAX_COMPARED, _MATCHED = 10_000_000, 10
 _MAX_AROUND = 10  # the most conditions around a rule
 _MAX_SELECTOR = 1_000  # characters
 _MAX_DEPTH = 100  # the most elements around another that are compared with a rule
@@ -62,6 +64,7 @@ _BY_ROLE = {
 _CHANGING = frozenset({"style", "role", "face", "aria-hidden"})
 _OF_TABLES = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th"})
 _MAX_SPAN = 1000
+_Rule = TypeVar("_Rule")
 _STYLED = lazy_regex(r"list-style(?:-type)?\s{0,9}:[^;]{0,99}?\b((?:lower|upper)-(?:alpha|latin|roman)|decimal)\b")
 _STYLES: Mapping[str, NumberStyle] = {
     **{"1": "1", "a": "a", "A": "A", "i": "i", "I": "I", "decimal": "1", "lower-alpha": "a", "lower-latin": "a"},
@@ -115,6 +118,7 @@ class PageStyles:
         self._effects = defaultdict[str, list[_Effects]](list)
         self._around: list[frozenset[str]] = []  # the names of the open elements, if they matter
         self._last: tuple[str, Mapping[str, str], dict[str, str]] | None = None  # the effects on the last element
+        self._left = _MAX_COMPARED
         self._hiding = defaultdict[str, list[frozenset[str]]](list)
         self._showing = defaultdict[str, list[frozenset[str]]](list)
         lower = text.lower()
@@ -166,7 +170,22 @@ class PageStyles:
         names = _names_of(tag, attributes)
         if not self._named.isdisjoint(name[1:] for name in names - {tag}):
             return False
-        return _match(self._hiding, names) and not _match(self._showing, names)
+        is_hidden = self._match(self._hiding, names) and not self._match(self._showing, names)
+        return is_hidden and self._left >= 0
+
+    def _match(self, rules: Mapping[str, Sequence[frozenset[str]]], names: Set[str]) -> bool:
+        return any(rule <= names for rule in self._of(rules, (*names, "")))
+
+    def _of(self, rules: Mapping[str, Sequence[_Rule]], names: Iterable[str]) -> list[_Rule]:
+        """The rules with any of these names; once more were compared than may be, none from then on."""
+        found = [rule for name in names for rule in rules.get(name, ())]
+        self._left -= len(found)
+        if self._left >= 0:
+            return found
+        self._hiding.clear()
+        self._effects.clear()
+        self.doubts = (TOO_LONG,)
+        return []
 
     def may_change(self, tag: str, attributes: Mapping[str, str]) -> bool:
         """Whether an element may be shown as another, or its words not be seen."""
@@ -206,14 +225,16 @@ class PageStyles:
         if not (style or face or self._effects):
             return {}
         effects, names = _effects_of(f"font-family:{face};"), _names_of(tag, attributes)
-        for rule in sorted(rule for name in names for rule in self._effects.get(name, ())):
-            if rule.names <= names and self._is_within(rule.around):
+        for rule in sorted(rule for rule in self._of(self._effects, names) if rule.names <= names):
+            if self._is_within(rule.around):
                 effects |= rule.effects
         return effects | _effects_of(style)
 
     def _is_within(self, around: Sequence[Set[str]]) -> bool:
         """Whether elements with these names are around the last one, each within the one before."""
-        outer = iter(self._around[-_MAX_DEPTH:-1])
+        within = self._around[-_MAX_DEPTH:-1] if around else []
+        self._left -= _MATCHED + len(within)
+        outer = iter(within)
         return all(any(names <= each for each in outer) for names in around)
 
 
@@ -284,10 +305,6 @@ def integer(value: str) -> int | None:
     value = value.strip()
     digits = value.removeprefix("-")
     return int(value) if digits.isascii() and digits.isdigit() and len(digits) < 9 else None
-
-
-def _match(rules: Mapping[str, Sequence[frozenset[str]]], names: Set[str]) -> bool:
-    return any(rule <= names for name in (*names, "") for rule in rules.get(name, ()))
 
 
 def _display_selectors(sheets: Sequence[str]) -> Iterator[tuple[str, bool, bool]]:
