@@ -10,6 +10,10 @@ from quoteweave.documents.sources.pdf import open_pdf
 
 # In Helvetica of 10 points, "100" reaches from 116.7 to 133.4 points, and "80" after it, without a space, to 144.5.
 FEE = "BT /F1 10 Tf 100 600 Td (fee 100) Tj (80 now) Tj ET"
+NOT_EXAMINED = (
+    "page 1 has lines and rectangles that are too many to examine, or over too many letters; text that they strike out "
+    "or cover was read"
+)
 RULED = "q {} w {} m {} l S Q"
 
 
@@ -60,7 +64,7 @@ def test_any_number_of_lines_and_rectangles_is_examined_or_told(
     path = " ".join(f"300 {300 + at} m 350 {300 + at} l" for at in range(40))
     assert read(tmp_path, f"{FEE} 0.5 w {path} 116.7 602.8 m 133.4 602.8 l S")[0] == ["fee ~~100~~ 80 now"]
     monkeypatch.setattr(objects, "MAX_DRAWN", 2)
-    told = "page 1 has more lines and rectangles than are examined; text that they strike out or cover was read: 2"
+    told = f"{NOT_EXAMINED}: 2"
     assert read(tmp_path, f"{FEE} {struck} {struck} {struck} {struck}")[1] == (told,)
     monkeypatch.setattr(strikes, "MAX_PAIRS", 1)  # of lines and letters, of which a large one is near all lines
     assert read(tmp_path, f"{FEE} {struck}")[1] == (f"{told[:-1]}1",)
@@ -109,7 +113,7 @@ def test_what_other_text_takes_the_place_of_is_left_out_or_told(
 @pytest.mark.parametrize("limit", ["MAX_LETTERS", "MAX_PAIRS"])
 def test_covers_that_are_not_examined_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     monkeypatch.setattr(covered, limit, 1)
-    told = "page 1 has more lines and rectangles than are examined; text that they strike out or cover was read: 1"
+    told = f"{NOT_EXAMINED}: 1"
     assert told in read(tmp_path, f"{OLD} {WHITE} {NEW}")[1]
 
 
@@ -117,6 +121,13 @@ def test_words_in_one_place_are_found_in_any_number_of_words(tmp_path: Path, mon
     monkeypatch.setattr(covered, "MAX_COMPARED", 1)
     line = f"BT /F1 10 Tf 200 600 Td ({'a ' * 30}) Tj ET"
     assert read(tmp_path, f"{line} {OLD} {NEW}")[1] == (ALL_READ,)
+
+
+def test_each_word_in_the_place_of_others_is_counted_once(tmp_path: Path) -> None:
+    others = [
+        NEW.replace("(80)", f"({number})").replace("116.7", at) for number, at in (("8000", "112"), ("45", "118"))
+    ]
+    assert read(tmp_path, " ".join((OLD, NEW, *others)))[1] == (ALL_READ.replace(": 1", ": 2"),)
 
 
 def test_words_under_a_note_are_told(tmp_path: Path) -> None:

@@ -340,7 +340,8 @@ def _left_out(number: int, layer: TextLayer, without_size: int, undecoded: int) 
         "words outside the part of it that is shown, which were not read": layer.outside,
         "text that is covered and has other text in its place, which was left out": layer.replaced,
         "words over other words in the same place, all of which were read": layer.in_one_place,
-        "more lines and rectangles than are examined; text that they strike out or cover was read": layer.unexamined,
+        "lines and rectangles that are too many to examine, or over too many letters; text that they strike out or "
+        "cover was read": layer.unexamined,
         # Misread letters are reported elsewhere, unless OCR reads the page.
         f"{unknown} were left out": 0 if layer.is_misread else layer.unknown,
         f"{unknown} may be read as others": 0 if layer.is_misread else layer.misread,

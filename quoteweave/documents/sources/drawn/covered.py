@@ -316,15 +316,16 @@ def count_in_one_place(characters: Characters) -> int:
     hulls, letters = characters.hulls
     heights = hulls[:, 3] - hulls[:, 1]
     level = np.flatnonzero(heights <= LEVEL * letters[:, 1])
-    pairs, count = _overlapping(hulls[level], ONE_PLACE * heights[level]), 0
+    pairs, over = _overlapping(hulls[level], ONE_PLACE * heights[level]), set[int]()
     for one, other in (level[list(pair)].tolist() for pair in itertools.islice(pairs, MAX_COMPARED)):
         is_as_high = AS_HIGH * heights[one] < heights[other] < heights[one] / AS_HIGH
         if is_as_high and _share(hulls[one].tolist(), hulls[other].tolist()) > ONE_PLACE:
             texts = ["".join(map(chr, characters.codes[starts[at] : ends[at]])) for at in (one, other)]
             one_number = len({"".join(filter(str.isdecimal, text)) for text in texts}) == 1
             is_part = one_number and (texts[0] in texts[1] or texts[1] in texts[0])
-            count += not is_part and all(any(map(str.isalnum, text)) for text in texts)
-    return count
+            if not is_part and all(any(map(str.isalnum, text)) for text in texts):
+                over.add(max(one, other))
+    return len(over)
 
 
 def _overlapping(boxes: Floats, apart: Floats) -> Iterator[tuple[int, int]]:
