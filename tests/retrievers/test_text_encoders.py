@@ -320,6 +320,15 @@ def test_how_many_texts_are_given_at_once_goes_with_the_batch(batch_size: int | 
     assert encoder.at_once == at_once
 
 
+@pytest.mark.parametrize("name", ["dpr", "bge", "colbert"])
+def test_texts_that_are_cut_are_counted_by_the_model_s_own_tokens(name: str, encoders: dict[str, TextEncoder]) -> None:
+    encoder = encoders[name]
+    encoder.take_cut()
+    fitting = "7 " * (encoder.row.passage_length or 0)
+    encoder.encode_views(["grain", fitting[:-20], fitting])
+    assert (encoder.take_cut(), encoder.take_cut()) == (1, 0)
+
+
 def test_texts_of_which_a_model_reads_no_more_than_the_beginning_are_told(
     checkpoints: dict[str, str], tmp_path: Path
 ) -> None:
@@ -332,5 +341,5 @@ def test_texts_of_which_a_model_reads_no_more_than_the_beginning_are_told(
     with make_collection(tmp_path, {"a.txt": ["grain", "grain ships " * 100], "b.txt": ["ships"]}) as collection:
         build_index(collection, f"minilm={checkpoints['minilm']}", progress=Noting())
     assert notes == [
-        "note: about 1 text is longer than the 256 tokens that the model reads: its end is not searched by minilm"
+        "note: 1 text is longer than the 256 tokens that the model reads: its end is not searched by minilm"
     ]

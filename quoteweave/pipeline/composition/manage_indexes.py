@@ -82,7 +82,7 @@ def _note_cut(retriever: VectorRetriever, progress: Progress) -> None:
     if isinstance(encoder, TextEncoder) and (count := encoder.take_cut()):
         texts, ends = pluralize(count, "text is", "texts are"), "its end is" if count == 1 else "their ends are"
         longer = f"longer than the {encoder.row.passage_length} tokens that the model reads"
-        progress.note(f"note: about {texts} {longer}: {ends} not searched by {encoder.name}")
+        progress.note(f"note: {texts} {longer}: {ends} not searched by {encoder.name}")
 
 
 def _refresh_all(collection: Collection, wait_s: float | None, progress: Progress) -> None:

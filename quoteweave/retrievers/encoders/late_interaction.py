@@ -42,6 +42,10 @@ class LateInteractionEncoder(TextEncoder):
         _set_lengths(model, row)
         return model
 
+    @property
+    def _passage_tokenizer(self) -> Any:
+        return self._model.tokenizer
+
     def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
         model = self._model
         encode = model.encode_query if query else model.encode_document

@@ -49,6 +49,10 @@ class SentenceTransformerEncoder(TextEncoder):
             _limit_lengths(model, row)
         return model.eval()
 
+    @property
+    def _passage_tokenizer(self) -> Any:
+        return self.model.tokenizer
+
     def _load(self, folder: Path) -> Any:
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.base.modules import Transformer

@@ -6,7 +6,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
-from quoteweave.core.chat.usage import estimate_tokens
 from quoteweave.core.concurrency.shared_calls import JointCalls
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import SettingValue
@@ -34,6 +33,8 @@ FULL_LENGTH = 512
 # Fields of a row that are part of an encoder's settings where they are not the usual ones.
 RARE_FIELDS = ("title_separator", "query_suffix", "query_expansion", "punctuation", "square_pictures")
 CHARACTERS_PER_TOKEN = 4
+# A text of so many bytes or fewer for each token that a model reads is not long; of figures, a token has two or three.
+LEAST_BYTES = 1.5
 
 
 class TextEncoder(ABC):
@@ -82,13 +83,26 @@ class TextEncoder(ABC):
 
     def encode_views(self, views: "Sequence[str] | Sequence[Image]") -> "list[Matrix]":
         """A matrix (vectors, dimension) for each text. Raises ModelNotFound and ModelFailed."""
-        texts = cast(Sequence[str], views)
-        if most := self.row.passage_length:
-            self._cut += sum(estimate_tokens(text) > most for text in texts)
-        return self._encode(texts, query=False)
+        texts = [replace_lone_surrogates(text) for text in cast(Sequence[str], views)]
+        matrices = self._encode(texts, query=False)
+        self._cut += self._count_cut(texts)
+        return matrices
+
+    def _count_cut(self, texts: Sequence[str]) -> int:
+        most = self.row.passage_length or float("inf")
+        long = [self.row.passage_prefix + text for text in texts if len(text.encode()) > LEAST_BYTES * most]
+        if not long:
+            return 0
+        with self._turns.taken():
+            return sum(len(tokens) > most for tokens in self._passage_tokenizer(long, verbose=False)["input_ids"])
+
+    @property
+    def _passage_tokenizer(self) -> Any:
+        """The tokenizer of passages, of encoders whose row says how many tokens of one the model reads."""
+        raise NotImplementedError
 
     def take_cut(self) -> int:
-        """About how many texts were longer than the model reads, and so cut, since this was last asked."""
+        """How many texts were longer than the model reads, and so cut, since this was last asked."""
         cut, self._cut = self._cut, 0
         return cut
 
@@ -177,6 +191,10 @@ class TwoSidedEncoder(TextEncoder):
     @cached_property
     def _for_passages(self) -> tuple[Any, Any]:
         return self._load(self.passages)
+
+    @property
+    def _passage_tokenizer(self) -> Any:
+        return self._for_passages[0]
 
     def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
         import torch
