@@ -558,7 +558,7 @@ def test_what_the_styles_of_a_page_hide_is_told(styles: str, is_read: bool, page
 def test_styles_that_take_too_long_to_be_compared_with_all_elements_are_told(
     rule: str, page: Path, images: ImageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(html_styles, "_MAX_COMPARED", 15)
+    monkeypatch.setattr(html_styles, "MAX_COMPARED", 15)
     page.write_text(f"<style>{rule}</style>" + "<div class='b'><span class='a'>It costs 5.</span></div>" * 20)
     told = "Words were read in spite of style sheets that are too long to tell what they hide or strike out: 1."
     assert told in parse_html(page, images).warnings

@@ -33,8 +33,8 @@ FULL_LENGTH = 512
 # Fields of a row that are part of an encoder's settings where they are not the usual ones.
 RARE_FIELDS = ("title_separator", "query_suffix", "query_expansion", "punctuation", "square_pictures")
 CHARACTERS_PER_TOKEN = 4
-# A text of so many bytes or fewer for each token that a model reads is not long; of figures, a token has two or three.
-LEAST_BYTES = 1.5
+# A text with fewer bytes for each token that a model reads is not cut; figures have two or three to a token.
+MIN_BYTES = 1.5
 
 
 class TextEncoder(ABC):
@@ -90,7 +90,7 @@ class TextEncoder(ABC):
 
     def _count_cut(self, texts: Sequence[str]) -> int:
         most = self.row.passage_length or float("inf")
-        long = [self.row.passage_prefix + text for text in texts if len(text.encode()) > LEAST_BYTES * most]
+        long = [self.row.passage_prefix + text for text in texts if len(text.encode()) > MIN_BYTES * most]
         if not long:
             return 0
         with self._turns.taken():

@@ -14,7 +14,7 @@ MAX_RULES = 10_000
 """The most selectors that set `display`, and those that strike out or the like; of a page with more, none count."""
 TOO_LONG = "style sheets that are too long to tell what they hide or strike out"
 # The most comparisons of rules with elements, and with those around one, in a page; a rule that matches takes longer.
-_MAX_COMPARED, _MATCHED = 10_000_000, 10
+MAX_COMPARED, _MATCHED = 10_000_000, 10
 _MAX_AROUND = 10  # the most conditions around a rule
 _MAX_SELECTOR = 1_000  # characters
 _MAX_DEPTH = 100  # the most elements around another that are compared with a rule
@@ -118,7 +118,7 @@ class PageStyles:
         self._effects = defaultdict[str, list[_Effects]](list)
         self._around: list[frozenset[str]] = []  # the names of the open elements, if they matter
         self._last: tuple[str, Mapping[str, str], dict[str, str]] | None = None  # the effects on the last element
-        self._left = _MAX_COMPARED
+        self._left = MAX_COMPARED
         self._hiding = defaultdict[str, list[frozenset[str]]](list)
         self._showing = defaultdict[str, list[frozenset[str]]](list)
         lower = text.lower()
