@@ -441,3 +441,9 @@ def test_a_scan_of_which_ocr_reads_a_part_is_told(images: ImageStore, read: int,
     ink_words(drawn, rows)
     page = PageReader(images, ScriptedOcr(rows[:read])).read(RawPage(2, picture(drawn)))
     assert [warning.startswith(f"page 3 {UNREAD}: ") for warning in page.warnings] == [True] * is_told
+
+
+def test_a_scan_with_noise_is_not_told_to_have_letters(images: ImageStore) -> None:
+    noise = np.random.default_rng(1).integers(0, 255, (208, 161), dtype=np.uint8)
+    pixels = np.asarray(Image.fromarray(noise).resize((1275, 1650), Image.Resampling.BICUBIC).convert("RGB"))
+    assert PageReader(images, ScriptedOcr([])).read(RawPage(2, Raster(pixels, 150 / 72))).warnings == ()

@@ -7,7 +7,7 @@ too long, and there are seldom three dots of a plot in a row.
 Also counts the words of the text layer that the picture lacks: white on white, under a box, or not drawn.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +35,8 @@ INK_OF_RUNS = (0.25, 0.7)
 CONTRAST = 40
 # More letter-sized shapes than this are a texture or a page of text, which is read.
 MAX_SHAPES = 3000
+# Letters are counted among so many shapes below one another at once; of text, at least this share is in rows.
+BAND, MIN_IN_ROWS = 1000, 0.2
 # The text layer has lost its spaces if more than this share of its letters are in words longer than any real word.
 RUN_TOGETHER = 0.3
 MAX_WORD_LETTERS = 22
@@ -55,8 +57,16 @@ def shows_unread_text(picture: Raster, words: Sequence[Word]) -> bool:
 
 
 def count_unread(picture: Raster, words: Sequence[Word]) -> int:
-    """Count what may be letters outside the boxes of `words`, which are relative to the image."""
-    return _letters(picture, words, 1)
+    """Count what may be letters outside the boxes of `words`, which are relative to the image.
+
+    None are where few of the shapes like them are in rows, as in noise.
+    """
+    found = 0
+    for shapes in _shapes(picture, words, 1):
+        bands = (shapes[at : at + BAND] for at in range(0, len(shapes), BAND))
+        in_rows = sum(map(_in_rows, bands))
+        found = max(found, in_rows if in_rows >= MIN_IN_ROWS * len(shapes) else 0)
+    return found
 
 
 def _run_together(words: Sequence[Word]) -> bool:
@@ -66,17 +76,21 @@ def _run_together(words: Sequence[Word]) -> bool:
 
 def _letters(picture: Raster, words: Sequence[Word], shrinking: int) -> int:
     """The number of letter-sized shapes between two similar ones."""
+    return max(map(_in_rows, _shapes(picture, words, shrinking)))
+
+
+def _shapes(picture: Raster, words: Sequence[Word], shrinking: int) -> Iterator[Shapes]:
+    """The letter-sized shapes outside words, downwards: those darker than their ground, and those that are lighter."""
     import cv2
 
     pixels, scale = _shrunk(picture.pixels, shrinking), picture.scale / shrinking
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
     kernel = np.ones((STROKE, STROKE), dtype=np.uint8)
-    found = 0
     for side in (cv2.MORPH_BLACKHAT, cv2.MORPH_TOPHAT):
         strokes = cv2.threshold(cv2.morphologyEx(grey, side, kernel), CONTRAST, 255, cv2.THRESH_BINARY)[1]
         _erase(strokes, [word.box for word in words], scale)
-        found = max(found, _in_rows(_of_letter_size(strokes)))
-    return found
+        found = _of_letter_size(strokes)
+        yield found[np.argsort(found[:, 1], kind="stable")]
 
 
 def _shrunk(pixels: Pixels, by: int) -> "MatLike":
