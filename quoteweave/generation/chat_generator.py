@@ -22,6 +22,7 @@ from quoteweave.core.answers import (
 )
 from quoteweave.core.chat.streams import stream_completion
 from quoteweave.core.errors import EndpointBadResponse, EndpointError, ModelError, note_text
+from quoteweave.core.messages import shorten_to_line
 from quoteweave.core.protocols import ChatModel, Generator, StreamingGenerator
 from quoteweave.core.records import Query
 from quoteweave.generation.citations import MarkResolver, abstention, build_answer, to_events
@@ -59,6 +60,8 @@ CUT_SHORT = "The model reached its limit of tokens; the answer may be cut short.
 # How endpoints say that an answer is whole, or ends at the limit of tokens.
 _WHOLE = frozenset({"", "stop", "stop_sequence", "eos", "eos_token", "end_turn", "complete", "tool_calls", "tool_use"})
 _AT_LIMIT = frozenset({"length", "max_tokens"})
+MAX_REASON = 60
+"""Characters of such a reason that are told, at most."""
 _REASONING_END = "</think>"
 
 
@@ -179,13 +182,15 @@ def ending_warnings(finish_reason: str | None) -> list[str]:
     """A warning if a model's answer may be cut short, by the reason for its end that the endpoint gives.
 
     >>> ending_warnings("content_filter")
-    ["The model's answer was ended early, with the reason content_filter; it may be cut short."]
+    ["The model's answer ended for the reason content_filter; it may be cut short."]
     """
     reason = (finish_reason or "").casefold()
     if reason in _AT_LIMIT:
         return [CUT_SHORT]
-    told = f"The model's answer was ended early, with the reason {finish_reason}; it may be cut short."
-    return [] if reason in _WHOLE else [told]
+    if reason in _WHOLE:
+        return []
+    shown = shorten_to_line(finish_reason or "", MAX_REASON)
+    return [f"The model's answer ended for the reason {shown}; it may be cut short."]
 
 
 def _is_empty(context: Context) -> bool:
