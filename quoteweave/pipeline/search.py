@@ -60,7 +60,7 @@ class Trace(Record):
     """
 
     clauses: tuple[str, ...] = Field(description="what was searched for")
-    notes: tuple[str, ...] = Field(default=(), description="what was missing or went wrong, one sentence each")
+    notes: tuple[str, ...] = Field(default=(), description="what was missing, went wrong or narrowed it, in sentences")
     interpretation: tuple[str, ...] = Field(
         default=(), description="how the question was read beyond its words, a line each"
     )
