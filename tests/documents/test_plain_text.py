@@ -289,3 +289,33 @@ def test_numbered_parts_do_not_contain_each_other(file: Path, one: str, two: str
     file.write_text(f"{one}\n\nIt is old.\n\n{two}\n\nWe counted them all by hand.\n")
     titles = [(quote.text, quote.section) for quote in parse_text(file).quotes if quote.layout == "title"]
     assert titles == [(one, None), (two, above)]
+
+
+def test_short_lines_right_above_sentences_and_values_are_headings(file: Path) -> None:
+    file.write_text(
+        "Breakfast\nIt is served from 7:30.\n\nOpening hours\nMonday: 8:30\nSunday: closed\n\n"
+        "Pets\nDogs may stay in Room 2.\nCats may not.\n"
+    )
+    quotes = parse_text(file).quotes
+    assert [one.text for one in quotes if one.layout == "title"] == ["Breakfast", "Opening hours", "Pets"]
+    assert [one.section for one in quotes if one.layout == "paragraph"] == ["Breakfast", "Opening hours", "Pets"]
+
+
+@pytest.mark.parametrize(
+    "paragraph",
+    [
+        "Ida Holm\nMill Lane 3\n7100 Vejle",  # an address
+        "The harbour of Varna\nlies on the sea.",  # a sentence that goes on
+        "It rains.\nWe stay.",
+        "O ship\nO sea\nO port",
+    ],
+)
+def test_other_short_first_lines_are_no_headings(file: Path, paragraph: str) -> None:
+    file.write_text("\n\n".join([paragraph] * 4))
+    assert {one.layout for one in parse_text(file).quotes} == {"paragraph"}
+
+
+def test_fewer_than_half_short_first_lines_are_no_headings(file: Path) -> None:
+    headed, plain = "Pets\nDogs may stay.", "The ferry left the port at nine\nand was late again."
+    file.write_text("\n\n".join([headed] * 3 + [plain] * 4))
+    assert {one.layout for one in parse_text(file).quotes} == {"paragraph"}

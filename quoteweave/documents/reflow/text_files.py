@@ -89,6 +89,9 @@ _RULE, _BAR = lazy_regex(r"(?=.*[-=─═])[-=+|:─-╿]{3,}"), lazy_regex(r"[|
 _END_BAR = lazy_regex(r"\A[|│║]|[|│║]\Z")
 # If there are fewer headings, they may be addresses, or shouted words.
 _MIN_HEADED = 3
+# The most characters and words of a heading right above its text, which only its shape tells from text: "Pets".
+_MAX_SHORT, _MAX_SHORT_WORDS = 40, 5
+_SENTENCE_END = lazy_regex(r"[.!?][\"'”’)]*\Z")
 # The beginning of a line that gives the value of something: "Serves: 10".
 _LABEL = lazy_regex(r"[^:\n]{1,60}:(?:\s|\Z)")
 
@@ -112,6 +115,7 @@ def text_blocks(text: str) -> Iterator[FlowBlock]:
     text = _CONTROLS.sub("", text) if "\x08" in text or "\x1b" in text else text
     capitals_distinguish = _has_more_small_letters(text[:_SAMPLE])
     head_paragraphs = capitals_distinguish and _have_heads(_paragraphs(text[:_SAMPLE]))
+    have_short_heads = _have_short_heads(_paragraphs(text[:_SAMPLE]))
     level, marks = 1, list[str]()
     for number, (whole, is_last) in enumerate(_with_last(_paragraphs(text))):
         title, mark, paragraph = _split_underlined(whole)
@@ -129,8 +133,10 @@ def text_blocks(text: str) -> Iterator[FlowBlock]:
             continue
         # The author and date of a document are often directly below its title.
         parted = heads and rest and (level == 1 or head_paragraphs) and _is_above(first, rest)
+        is_short_head = have_short_heads and _is_short_head(first, rest)
+        parted = parted or is_short_head
         if parted:
-            yield FlowBlock(layout="title", text=first, level=level)
+            yield FlowBlock(layout="title", text=first, level=2 if is_short_head else level)
         yield from _body(rest if parted else paragraph)
         level = 2
 
@@ -268,6 +274,22 @@ def _is_above(first: str, rest: str) -> bool:
     """Whether a heading's line is above other text: further in, as in man pages, or beginning with no heading."""
     is_further_in = rest[:1].isspace() and not first[:1].isspace()
     return is_further_in or not _is_heading(rest.partition("\n")[0])
+
+
+def _have_short_heads(paragraphs: Iterator[str]) -> bool:
+    """Whether `_MIN_HEADED` paragraphs, and half of those with several lines, begin with a short heading."""
+    heads = [_is_short_head(first, rest) for first, _, rest in (one.partition("\n") for one in paragraphs) if rest]
+    return sum(heads) >= max(_MIN_HEADED, len(heads) / 2)
+
+
+def _is_short_head(first: str, rest: str) -> bool:
+    """Whether a line has the shape of a title, above whole sentences or named values: no address and no verse."""
+    lines = rest.split("\n")
+    if len(first) > _MAX_SHORT or len(first.split()) > _MAX_SHORT_WORDS or not _is_title(first):
+        return False
+    begins = lines[0].lstrip()[:1]
+    tells = _SENTENCE_END.search(rest) is not None or all(map(_LABEL.match, lines))
+    return tells and (begins.isupper() or begins.isdecimal())
 
 
 def _has_more_small_letters(text: str) -> bool:
