@@ -221,3 +221,24 @@ def test_a_sentence_that_says_where_to_look_tells_nothing_else() -> None:
     text = "See the notice of 3 May on the opening of the new crane."
     assert _status("When was the new crane opened?", text) == "located"
     assert _status("When was the new crane opened?", text, "The new crane was opened on 3 May.") == "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "another", "asked"),
+    [
+        ("When is the pump turned off?", "The pump is turned down at 23:00.", "The pump is turned off at 23:00."),
+        ("When can I check in?", "Life jackets are checked each April.", "You can check in from 15:00."),
+    ],
+)
+def test_a_verb_with_another_particle_is_another_act(question: str, another: str, asked: str) -> None:
+    assert _status(question, another) == "located"
+    assert _status(question, another, asked) == "answered"
+
+
+def test_an_age_in_words_answers() -> None:
+    assert _status("What is the minimum age?", "The minimum age is fourteen.") == "answered"
+
+
+def test_when_a_meal_is_served_answers_what_time_it_is() -> None:
+    text = "Breakfast is served in the conservatory from 7:30 to 9:45."
+    assert _status("What time is breakfast?", text) == "answered"

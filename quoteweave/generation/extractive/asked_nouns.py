@@ -15,6 +15,7 @@ from quoteweave.generation.extractive.acts.instructions import denies_unasked
 from quoteweave.generation.extractive.acts.told_amounts import new_numbers
 from quoteweave.generation.extractive.acts.told_names import asks_name, tells_name
 from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.gate.amounts import NUMBER_WORDS
 from quoteweave.generation.relevance import QuestionTerms
 from quoteweave.generation.sentence_kinds import INSTRUCTION, NO_NOUN
 
@@ -57,7 +58,7 @@ _TELLS_VALUE = (
     r"(?:about|approximately|around|only|up to|nearly|over)?\s*"
     r"(?:[$€£]|(?-i:[A-Z]{{3}})\b|(?-i:[A-Z]{{1,4}})-?(?=\d))?\s*"
     r"(?:(?!(?:19|20)\d\d\b)\d|"
-    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred)\b)"
+    rf"(?:{NUMBER_WORDS}|hundred)\b)"
     r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:(?:mm|cm|km?|k?m|k?g|k?W|V|ml|l|Hz|%)\s+)?(?:\w+\s+)?(?:in\s+)?{noun}"
 )
 # "Ardent is released under the MIT license" tells its license; a clause after "which" is about another thing.

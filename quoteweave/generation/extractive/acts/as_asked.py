@@ -29,6 +29,11 @@ _WHETHER = lazy_regex(
 # "See Section 4.1 to get an image" says where to look, and not what stands there, which answers only some questions.
 _POINTS = lazy_regex(r"\W*(?:Please\s+|For\s[^,]{1,80},\s+)?(?:see|refer\s+to|consult)\s", re.IGNORECASE)
 _MAY_POINT = frozenset({"place", "steps", "statement"})
+# "Turned off" is another act than "turned down", and "check in" than "check".
+_PARTICLE = r"(?:off|out|on|up|down|away|back|over)"
+_ASKS_WITH_PARTICLE = lazy_regex(rf"\b(?P<verb>\w+)\s+(?P<particle>{_PARTICLE})\W*$", re.IGNORECASE)
+_ASKS_IN = lazy_regex(r"\b(?P<verb>check|log|sign|hand|move|plug|cash)(?:ed|s)?\s+in\W*$", re.IGNORECASE)
+_WITH_PARTICLE = lazy_regex(rf"(?P<verb>\w+)\s+(?P<particle>{_PARTICLE})\b", re.IGNORECASE)
 # What somebody says or thinks about, which does not make it so: what is wanted, proposed, considered or refused, and
 # what was once offered. Whoever offers or recommends it in the present has it.
 _WANTS = (
@@ -124,7 +129,8 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
         return True
     denied = asks == "look" and denies_unasked(statement, question)
     points = asks not in _MAY_POINT and _POINTS.match(statement.text) is not None
-    if denied or points or names_doer_of_another_thing(statement, question):
+    of_another = names_doer_of_another_thing(statement, question) or _has_another_particle(statement.text, text)
+    if denied or points or of_another:
         return False
     of_extreme = question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text)
     of_limit = _ASKS_LIMIT.search(text) and not _LIMIT.search(statement.text)
@@ -136,6 +142,16 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     if asks == "date" and is_dated_otherwise(statement.text, text):
         return False
     return not _tells_what_it_caused(statement.text, text, subject_terms(question))
+
+
+def _has_another_particle(text: str, question: str) -> bool:
+    """Whether a text has the verb that ends a question with another particle, or without its "in"."""
+    if (entry := _ASKS_IN.search(question)) is not None:
+        return entry["verb"].casefold() in words(text) and re.search(r"\bin\b", text, re.IGNORECASE) is None
+    asked = _ASKS_WITH_PARTICLE.search(question)
+    verb = words(asked["verb"]) if asked else []
+    told = {one["particle"].casefold() for one in _WITH_PARTICLE.finditer(text) if verb and words(one["verb"]) == verb}
+    return bool(told) and asked is not None and asked["particle"].casefold() not in told
 
 
 def _lacks_what_one_does(statement: Statement, question: str) -> bool:

@@ -108,7 +108,7 @@ _NOUNS_OF_KINDS: Mapping[AnswerType, frozenset[str]] = {
 _WHEN_IT_IS = lazy_regex(
     r"\W*(?:(?:the|our|this\s+year['’]s)\s+)?(?:[\w'’-]+\s+)?(?P<what>[\w'’-]+)\s+(?:(?:after|before)\s+[^,;:.]{1,40}?\s)?"
     r"(?:(?:is|are|will\s+be|takes?\s+place|will\s+take\s+place)(?:\s+(?:due|held|open))?"
-    r"|(?:runs?|lasts?)\b[^;:.]{0,30}?(?=\sfrom\s))\s+"
+    r"|(?:runs?|lasts?|(?:is|are)\s+served)\b[^;:.]{0,30}?(?=\sfrom\s))\s+"
     rf"(?:(?:on|at|from|in|between|by)\s+)?{_TIME}",
     re.IGNORECASE,
 )
