@@ -242,3 +242,18 @@ def test_an_age_in_words_answers() -> None:
 def test_when_a_meal_is_served_answers_what_time_it_is() -> None:
     text = "Breakfast is served in the conservatory from 7:30 to 9:45."
     assert _status("What time is breakfast?", text) == "answered"
+
+
+def test_a_heading_that_names_the_time_asked_about_says_what_to_do_then() -> None:
+    after, before = (
+        quote(text, section=section)
+        for section, text in (
+            ("After an operation", "Your animal must not run."),
+            ("Before an operation", "Your animal must not eat for twelve hours."),
+        )
+    )
+    answer = ask("What should I do before an operation?", context((after, before)))
+    assert answer.status == "answered"
+    assert "eat" in answer.text
+    assert "run" not in answer.text
+    assert ask("What should I do before an operation?", context((after,))).status == "located"

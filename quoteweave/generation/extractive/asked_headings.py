@@ -49,10 +49,11 @@ MAX_BEFORE = 2
 # "7.12 How do I …?" and "Q3: How do I …?" ask "How do I …?".
 _NUMBER = lazy_regex(r"\s*(?:(?:Q(?:uestion)?\s?)?\d{1,3}(?:\.\d{1,3})*[.:)]?|Q[.:])\s+(?=[^\W\d_])", re.IGNORECASE)
 _ASKS_OF_CASE = lazy_regex(
-    r"\W*(?:what\s+(?:should|must|can|could|do)\s+(?:I|you|we|one)\s+(?:have\s+to\s+)?do\s+(?:if|when)"
+    r"\W*(?:what\s+(?:should|must|can|could|do)\s+(?:I|you|we|one)\s+(?:have\s+to\s+)?do(?:\s+(?:if|when)|(?=\s+(?:before|after|during)\b))"
     r"|why(?:\s+(?:is|are|does|do))?)\s+(.+)",
     re.IGNORECASE | re.DOTALL,
 )
+_TIME = lazy_regex(r"(?:before|after|during)\b", re.IGNORECASE)
 # "Ida sold it because it is old" gives a reason for something else.
 _OF_CASE = lazy_regex(
     r"\W*(?:It|They|This|That|These|Those|Because|Due|Owing|(?:The|A|One)\s+(?:\w+\s+)?(?:reason|cause))\b"
@@ -198,12 +199,12 @@ def _is_case_asked(heading: str, question: QuestionTerms, under: Sequence[Statem
     The text under it must say what to do, or that the case itself has a reason.
     """
     case_question, text = _ASKS_OF_CASE.match(question.text), _without_number(heading)
-    case = words(case_question[1]) if case_question else []
-    if (
-        len(case) < MIN_CASE
-        or set(case) != set(words(text))
-        or has_denying_word(text) != has_denying_word(case_question[1] if case_question else "")
-    ):
+    case = case_question[1] if case_question else ""
+    before_or_after, of_heading = (match and match[0].casefold() for match in map(_TIME.match, (case, text)))
+    least = MIN_CASE if before_or_after is None else 1
+    if len(words(case)) < least or set(words(case)) != set(words(text)) or before_or_after != of_heading:
+        return False
+    if has_denying_word(text) != has_denying_word(case):
         return False
     if question.asks == "reason":
         about = [one for one in under if _OF_CASE.match(one.text) or tells_to(one.text)]
