@@ -105,7 +105,7 @@ MANUAL = "<title>Ports</title><link rel=prev href=a.html><link rel=next href=c.h
         (
             "<title>Ports</title><p>Small. Fast.</p><ul><li><a href=a.html>Home</a><li><a href=b.html>About</a></ul>"
             "<h2>Ports</h2><p>They grew.</p><ul><li><a href=a.html>Grain</a><li><a href=b.html>Cranes</a></ul>",
-            "header header title paragraph list",
+            "paragraph header title paragraph list",
         ),
         (
             "<h1>Ports</h1><ol><li><a href='#q1'>Do they grow?</a><li><a href='#q2'>Why?</a></ol>"
@@ -123,6 +123,29 @@ MANUAL = "<title>Ports</title><link rel=prev href=a.html><link rel=next href=c.h
 def test_what_leads_through_a_manual_is_no_evidence(html: str, layouts: str, page: Path, images: ImageStore) -> None:
     page.write_text(html, "utf-8")
     assert [quote.layout for quote in parse_html(page, images).quotes] == layouts.split()
+
+
+HEADLINES = "<ul><li><a href=a.html>The quay was moved</a><li><a href=b.html>Anna Berg is chair</a></ul>"
+CRANES = "<tr><td><a href=a.html>Crane 1</a><td>5 t<tr><td>Crane 2<td>9 t<tr><td><a href=c.html>Crane 3</a><td>20 t"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<title>News</title>{HEADLINES}<h2>Archive</h2><p>More is in the archive.</p>",
+        "<ul><li>Soup: <a href=a.html>8 euros</a><li>Cod: <a href=b.html>19 euros</a></ul><h1>Inn</h1><p>Welcome.</p>",
+        f"<p>Call 5550123</p><p>{NEXT} {UP}</p><h1>Inn</h1><p>Welcome.</p>",
+        f"<table><tr><td>Rent<td>900</table><ul><li>{NEXT}<li>{UP}</ul><h1>Flat</h1><p>Write to us.</p>",
+        f"{MANUAL}<h1>Cranes</h1><p>They lift.</p><table><tr><th>Crane<th>Load{CRANES}</table>",
+        "<h1>Inn</h1><p>Welcome.</p><p><a href='tel:1'>Call 5550123</a>, <a href='mailto:a@b.no'>write to us</a></p>",
+        "<ul><li><a href='#a'>Grain</a><li><a href='#b'>Depth of the quay: 12 m</a></ul><h2>Grain</h2><p>In silos.</p>",
+    ],
+    ids=["headlines", "prices", "above a bar", "a table above a menu", "versions", "contacts", "more than contents"],
+)
+def test_links_that_tell_something_are_evidence(html: str, page: Path, images: ImageStore) -> None:
+    page.write_text(html, "utf-8")
+    unsearched = [q.text for q in parse_html(page, images).quotes if q.layout in ("header", "footer")]
+    assert set(unsearched) <= {"Cranes Index", "- Cranes\n- Index"}
 
 
 def test_the_sign_by_which_a_heading_can_be_linked_to_is_none_of_its_words() -> None:
@@ -217,6 +240,10 @@ def test_a_note_beside_its_sign_is_a_paragraph() -> None:
     assert said("<table><tr><td rowspan=2>Fruit<td>Pear<tr><td>Plum</table>") == [
         ("table", "Fruit | Pear\nFruit | Plum")
     ]
+    master = "<td rowspan=2><img alt=Portrait src=berg.png> Anna Berg</td>"
+    assert said(f"<table><tr>{master}<th>Harbour master<tr><td>Room 9</table>") == [
+        ("table", "Portrait Anna Berg | Harbour master\nPortrait Anna Berg | Room 9")
+    ]
 
 
 def test_short_paragraphs_in_bold_are_headings() -> None:
@@ -249,6 +276,8 @@ def test_a_numbered_line_beside_a_table_is_its_caption() -> None:
     ]
     below = html_blocks(f"{table}{head}<p>y</p>{table}<p>Table 2. Cranes</p>", name="p.html")
     assert [block.caption for block in below] == ["Table 1. Ports", None, "Table 2. Cranes"]
+    own = "<p>Table 1. Ports</p><table><caption>In metres</caption><tr><td>a<td>b</table>"
+    assert said(own) == [("paragraph", "Table 1. Ports"), ("table", "a | b")]
 
 
 def test_a_page_of_text_as_typed_is_read_as_a_text_file() -> None:
@@ -264,6 +293,7 @@ def test_a_page_of_text_as_typed_is_read_as_a_text_file() -> None:
         ("paragraph", "  FLEET  Ships."),
     ]
     assert said("<p>Type:</p><pre>NAME\n  ship</pre>") == [("paragraph", "Type:"), ("paragraph", "NAME\n  ship")]
+    assert said("<table><tr><td>Oslo<td><pre>3 cranes</pre></table>") == [("table", "Oslo | 3 cranes")]
 
 
 @pytest.mark.parametrize(

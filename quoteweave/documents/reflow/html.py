@@ -92,8 +92,7 @@ def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
     if path.suffix.lower() == ".xhtml" or text.lstrip("\ufeff \n").startswith("<?xml"):
         text = without_sections(text)
     pictures = LinkedImages(path.parent, images)
-    title, blocks = _read_page(text, path.name, pictures)
-    blocks = titled(mark_bars(blocks), title)
+    blocks = mark_bars(html_blocks(text, name=path.name, pictures=pictures))
     return paginate_blocks(
         blocks, name=path.name, warnings=(*warnings, *pictures.warnings), linked_files=pictures.files
     )
@@ -104,12 +103,6 @@ def html_blocks(text: str, *, name: str, pictures: LinkedImages | None = None) -
 
     Raises DocumentError, with the file's name, when it holds more than 200,000 blocks.
     """
-    title, blocks = _read_page(text, name, pictures)
-    return titled(blocks, title)
-
-
-def _read_page(text: str, name: str, pictures: LinkedImages | None) -> tuple[str, list[FlowBlock]]:
-    """The title that the head of a page gives, and its blocks."""
     encoded, styles, lengths = with_del(without_unstorable(text)), PageStyles(text), list[int]()
     if _REVERSED.search(text):
         counted = BlockCollector(name)
@@ -121,10 +114,12 @@ def _read_page(text: str, name: str, pictures: LinkedImages | None) -> tuple[str
     if pictures is not None:
         pictures.doubt(*styles.doubts)
         pictures.leave_out(*html_losses(text, encoded, has_text=bool(outline.blocks)))
-    if reader.preformatted and len(reader.preformatted) == len(outline.blocks):  # a text file, such as a man page
+    if reader.preformatted and reader.preformatted == [block.text for block in outline.blocks]:  # as a man page
         below = text_blocks("\n\n".join(reader.preformatted))
-        return reader.title, [block.model_copy(update={"level": block.level + bool(reader.title)}) for block in below]
-    return reader.title, assign_roles(outline.blocks, reader.other_bold, reader.scopes.ends)
+        blocks = [block.model_copy(update={"level": block.level + bool(reader.title)}) for block in below]
+    else:
+        blocks = assign_roles(outline.blocks, reader.other_bold, reader.scopes.ends)
+    return titled(blocks, reader.title)
 
 
 def _read(encoded: bytes, reader: "_Reader") -> None:

@@ -6,10 +6,12 @@ from itertools import groupby
 from typing import Literal
 
 from quoteweave.core.errors import DocumentError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.references.numerals import letters_of_number, roman_numeral
 from quoteweave.documents.reflow.html_page.cells import Cell, cell_texts
 from quoteweave.documents.reflow.paginate import MAX_QUOTES, FlowBlock, LinkTarget
 
+_WORD = lazy_regex(r"\w+")
 _MAX_FRAMES = 50
 _MAX_INDENT = 8
 # A paragraph of at most so many characters and words may be the title of its item.
@@ -18,6 +20,8 @@ _MAX_HEADING_WORDS = 16
 _ENDS = (".", "!", "?", ":", ";", "…", "\n")
 # A term with its definition becomes a quote of its own if it has at least so many characters.
 _LONG_ENTRY = 300
+# A table of at most so many rows that links to the pages beside its own has nothing else in it.
+_MAX_BAR_ROWS = 3
 
 
 class OpenContainer:
@@ -54,7 +58,8 @@ class OpenContainer:
 
     def _table(self) -> FlowBlock:
         text = "\n".join(" | ".join(row) for row in cell_texts(self.rows, self.group_starts) if any(row))
-        links: LinkTarget | None = "elsewhere" if self.leads_to == {True} else None
+        is_bar = self.leads_to == {True} and len(self.rows) <= _MAX_BAR_ROWS
+        links: LinkTarget | None = "elsewhere" if is_bar else None
         return FlowBlock(layout="table", text=text, caption=" ".join(self.captions) or None, links=links)
 
     def _captioned(self, caption: str) -> list[FlowBlock]:
@@ -359,19 +364,24 @@ class BlockCollector:
 
 
 def _stands_beside_picture(rows: Sequence[Sequence[Cell]]) -> bool:
-    """Whether there is but one cell in each row beside one with a picture that spans all rows: a note with its sign."""
+    """Whether there is but one cell in each row beside one with a picture that spans all rows: a note with its sign.
+
+    Beside the picture are no words of its cell, or only those of the label: "[Note]".
+    """
     if len(rows) < 2 or len(rows[0]) != 2 or not rows[0][0].has_picture or rows[0][0].rows < len(rows):
         return False
-    return all(len(row) == 1 for row in rows[1:])
+    sign, head = ({word for text in cell.paragraphs for word in _WORD.findall(text.casefold())} for cell in rows[0])
+    return sign <= head and all(len(row) == 1 for row in rows[1:])
 
 
 def _labelled(blocks: Sequence[FlowBlock], rows: Sequence[Sequence[Cell]]) -> list[FlowBlock]:
     """The blocks of a note, without the words for its sign, after its label: "Note: Ports freeze."."""
     sign, head = rows[0]
-    inner = [*blocks[len(sign.paragraphs) :]]
-    if head.is_header and len(head.paragraphs) == 1 and len(inner) > 1 and inner[1].layout == "paragraph":
-        inner[:2] = [inner[1].model_copy(update={"text": f"{inner[0].text}: {inner[1].text}"})]
-    return inner
+    figures = [block for block in blocks if block.layout == "figure"]
+    texts = [block for block in blocks if block.layout != "figure"][len(sign.paragraphs) :]
+    if head.is_header and len(head.paragraphs) == 1 and len(texts) > 1 and texts[1].layout == "paragraph":
+        texts[:2] = [texts[1].model_copy(update={"text": f"{texts[0].text}: {texts[1].text}"})]
+    return figures + texts
 
 
 def with_caption(block: FlowBlock, caption: str) -> FlowBlock:

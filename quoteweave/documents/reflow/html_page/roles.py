@@ -17,9 +17,11 @@ _PERMALINKS = frozenset({"¶", "#", "§", "🔗", "\uf0c1"})
 # What `link` calls the pages to which a page of a manual leads.
 _NEIGHBOURS = frozenset({"prev", "previous", "next", "up", "home", "start", "first", "last", "contents", "toc", "top"})
 # The least share of the entries of a table of contents that are headings of its page.
-_NAMED = 0.5
+_NAMED = 0.75
 _AROUND = lazy_regex(r"\A[\W\d_]+|[\W_]+\Z")
-# A paragraph of at most so many words above a bar of links is a motto or the like.
+# Links to somebody, which lead to no page: what they show, such as a telephone number, is content.
+_CONTACTS = ("mailto:", "tel:")
+# A block of at most so many words between bars of links above the title is a motto or the like.
 _MAX_MOTTO = 8
 # The level of headings that are paragraphs in bold, below those of all elements.
 _BOLD_LEVEL = 7
@@ -36,7 +38,7 @@ class PageLinks:
         self._targets = list[str]()  # where the links of the paragraph lead
         self._linked = 0  # number of letters and digits of the paragraph inside them
         self._start: int | None = None  # position at which the text of a link within the page begins
-        self.is_open = False
+        self.is_open = self._leads_to_page = False
 
     def declare(self, attributes: Mapping[str, str]) -> None:
         """Take in a `link` element, which may name a page before or after this one."""
@@ -49,13 +51,14 @@ class PageLinks:
         self.is_open = target is not None
         if target is None:
             return None
-        self._targets.append(target)
+        self._leads_to_page = not target.startswith(_CONTACTS)
+        self._targets += [target] if self._leads_to_page else []
         self._start = position if target.startswith("#") else None
         return target in self._neighbours
 
     def read(self, text: str) -> None:
         """Take in text of the paragraph."""
-        self._linked += len(_WORD.findall(text)) if self.is_open else 0
+        self._linked += len(_WORD.findall(text)) if self.is_open and self._leads_to_page else 0
 
     def end(self, texts: MutableSequence[str]) -> None:
         """End an `a` element, and remove the sign for a link to a heading, "Ports¶", which belongs to no word."""
@@ -68,12 +71,13 @@ class PageLinks:
         return len(_WORD.findall(text)) == self._linked > 0
 
     def target_of(self, text: str, *, is_item: bool) -> LinkTarget | None:
-        """Where the links lead of which the paragraph consists, if it does; to another page, an item or several."""
-        if not self._targets or not self._linked >= _LINKED * len(_WORD.findall(text)) > 0:
+        """Where the links lead of which the paragraph consists, if it does; to other pages, a whole item or several."""
+        letters = len(_WORD.findall(text))
+        if not self._targets or not self._linked >= _LINKED * letters > 0:
             return None
         if all(target.startswith(("#", f"{self._page}#")) for target in self._targets):
             return "page"
-        return "elsewhere" if is_item or len(self._targets) > 1 else None
+        return "elsewhere" if (self._linked == letters if is_item else len(self._targets) > 1) else None
 
     def end_paragraph(self) -> None:
         """Begin to count anew, with the link that is still open."""
@@ -108,8 +112,8 @@ def _key(text: str) -> str:
 def mark_bars(blocks: Sequence[FlowBlock]) -> list[FlowBlock]:
     """Make headers and footers of the lines of links at the beginning or end of a page: "Next: Ports, Up: Index".
 
-    So are menus, lists of links to other pages above all headings, and the mottos above them. A page with nothing but
-    links keeps them as its content.
+    So are menus, lists of nothing but links to other pages above the title of a page, which has one. A page with
+    nothing but links keeps them as its content.
     """
     bars = [block.links is not None or (block.layout == "title" and block.level == 1) for block in blocks]
     if all(bars):
@@ -119,20 +123,19 @@ def mark_bars(blocks: Sequence[FlowBlock]) -> list[FlowBlock]:
         last -= 1
     return [
         block.model_copy(update={"layout": "header" if place < first else "footer"})
-        if (block.links is not None or place < first) and block.layout != "title" and not first <= place < last
+        if block.links is not None and not first <= place < last
         else block
         for place, block in enumerate(blocks)
     ]
 
 
 def _end_of_head(blocks: Sequence[FlowBlock]) -> int:
-    """How many blocks at the beginning are bars and the title; above the first title, with menus and mottos."""
-    first_title = next((place for place, block in enumerate(blocks) if block.layout == "title"), 0)
-    end = 0
+    """How many blocks at the beginning are bars and the title; above the title, with menus and what is between."""
+    titles = (place for place, block in enumerate(blocks) if block.layout == "title" and block.level == 1)
+    first_title, end = next(titles, -1), 0
     for place, block in enumerate(blocks):
         is_above = place < first_title
-        is_bar = block.links is not None and (is_above or block.layout != "list")
-        if is_bar or (block.layout == "title" and block.level == 1):
+        if place == first_title or (block.links is not None and (is_above or block.layout != "list")):
             end = place + 1
         elif not is_above or len(block.text.split()) > _MAX_MOTTO:
             break
@@ -222,7 +225,8 @@ def _is_bold_heading(block: FlowBlock) -> bool:
 
 
 def _lacks_caption(block: FlowBlock) -> bool:
-    return block.layout in IMAGE_LAYOUTS and caption_label(block.caption or "") is None
+    has_another = block.layout == "table" and block.caption is not None
+    return block.layout in IMAGE_LAYOUTS and not has_another and caption_label(block.caption or "") is None
 
 
 def _with_role(block: FlowBlock, after: FlowBlock | None) -> FlowBlock:
