@@ -256,6 +256,16 @@ def test_short_paragraphs_in_bold_are_headings() -> None:
     assert said("<ul><li><b>Grain</b></ul>") == [("list", "- Grain")]
 
 
+@pytest.mark.parametrize("bold", ["Total: 40", "Rent 900 €", "Adults 12 euros", "WARNING! Keep it shut", "Keep out!"])
+def test_what_states_something_in_bold_is_no_heading(bold: str) -> None:
+    assert said(f"<p><b>{bold}</b></p><p>It is old.</p>") == [("paragraph", bold), ("paragraph", "It is old.")]
+
+
+def test_an_answer_in_bold_below_its_question_is_no_heading() -> None:
+    asked = "<p>Who owns the quay?</p><p><b>The city</b></p><p>Who owns the cranes?</p><p><b>Anna Berg</b></p><p>x</p>"
+    assert {layout for layout, _ in said(asked)} == {"paragraph"}
+
+
 def test_a_heading_in_bold_ends_with_its_box(page: Path, images: ImageStore) -> None:
     box = "<div><div><p><b>TIP Grain</b></p></div><p>Keep it dry.</p></div>"
     page.write_text(f"<h1>Ports</h1><p>They grow.</p>{box}<p>They freeze.</p><h2>Cranes</h2><p>They lift.</p>", "utf-8")

@@ -6,6 +6,7 @@ from itertools import zip_longest
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import IMAGE_LAYOUTS
 from quoteweave.core.text.references.mentions import caption_label
+from quoteweave.core.text.units import find_unit
 from quoteweave.documents.reflow.html_page.blocks import with_caption
 from quoteweave.documents.reflow.paginate import MAX_CAPTION, MAX_TITLE, FlowBlock, LinkTarget
 
@@ -26,7 +27,10 @@ _MAX_MOTTO = 8
 # The level of headings that are paragraphs in bold, below those of all elements.
 _BOLD_LEVEL = 7
 _BOXES = frozenset({"div", "section", "article", "aside"})
-_NO_HEADING_ENDS = (".", ",", ";", ":")
+_NO_HEADING_ENDS = (".", ",", ";", ":", "!")
+# What has a value or the end of a sentence in it states something: "Rent: 900 €", "WARNING! Never open the valve".
+_STATES = lazy_regex(r"[€$£¥]\s?\d|\d\s?[€$£¥%]|:\s*\W?\d|[^\W\d_]{2}[.!]\s")
+_AMOUNT = lazy_regex(r"\d\s?([^\W\d_]+)")
 
 
 class PageLinks:
@@ -171,9 +175,11 @@ class BoldScopes:
 
 
 def bold_heading(text: str) -> FlowBlock | None:
-    """The heading that a paragraph all in bold may be, if it is short, in one line, and no sentence."""
+    """The heading that a paragraph all in bold may be, if it is short, in one line, and states nothing."""
     begins = text[:1].isalnum() or text.startswith("(")
     if len(text) > MAX_TITLE or "\n" in text or not begins or text.endswith(_NO_HEADING_ENDS):
+        return None
+    if _STATES.search(text) or any(find_unit(name) for name in _AMOUNT.findall(text)):
         return None
     return FlowBlock(layout="title", text=text, level=_BOLD_LEVEL)
 
@@ -198,7 +204,8 @@ def assign_roles(blocks: Sequence[FlowBlock], other_bold: int, ends: Container[i
         if place not in used
     ]
     marks_headings = sum(map(_is_bold_heading, named)) > other_bold
-    headed = (_with_role(block, after if marks_headings else None) for block, after in zip_longest(named, named[1:]))
+    around = zip_longest([None, *named[:-1]], named, named[1:])
+    headed = (_with_role(block, before, after if marks_headings else None) for before, block, after in around if block)
     return _mark_contents(list(headed))
 
 
@@ -229,11 +236,13 @@ def _lacks_caption(block: FlowBlock) -> bool:
     return block.layout in IMAGE_LAYOUTS and not has_another and caption_label(block.caption or "") is None
 
 
-def _with_role(block: FlowBlock, after: FlowBlock | None) -> FlowBlock:
-    """A heading in bold with nothing below it is a paragraph."""
+def _with_role(block: FlowBlock, before: FlowBlock | None, after: FlowBlock | None) -> FlowBlock:
+    """A heading in bold with nothing below it is a paragraph, and so is the answer to a question above it."""
     if not _is_bold_heading(block):
         return block
-    is_heading = after is not None and after.layout not in ("title", "header") and caption_label(block.text) is None
+    is_answer = before is not None and before.layout in ("title", "paragraph") and before.text.endswith("?")
+    has_text = after is not None and after.layout not in ("title", "header")
+    is_heading = has_text and not is_answer and caption_label(block.text) is None
     return block if is_heading else block.model_copy(update={"layout": "paragraph", "level": 1})
 
 
