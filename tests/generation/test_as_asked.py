@@ -178,6 +178,22 @@ def test_what_is_named_advised_or_supposed_otherwise_does_not_answer(question: s
     assert other.rstrip(".") not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is the depth –in metres– of the quay?", "The depth of the quay is 12 metres."),
+        ("What can you tell me about the wreck of the Anna?", "The wreck of the Anna lies at a depth of 40 metres."),
+        ("What should I avoid when I clean the hull?", "Do not use acid when you clean the hull."),
+        ("Is the deposit refunded if I cancel?", "If you cancel, the deposit is refunded."),
+        ("Is there a fee for late payment?", "If payment is late, there is a fee of 5 euros."),
+        ("How many ships could there be in the basin?", "There could be 40 ships in the basin."),
+        ("What is the profit in annual_report?", "The profit is 420 million euros."),
+    ],
+)
+def test_what_is_said_as_it_is_asked_answers(question: str, text: str) -> None:
+    assert ask(question, context((quote(text, document="2021/annual_report.pdf"),))).status == "answered"
+
+
 def test_how_a_command_is_typed_does_not_say_what_an_option_does() -> None:
     typed = quote("crane lift [-d] [-f] [-x | -X] [<load>…]", layout="list")
     assert ask("What does the option -X of crane lift do?", context((typed,))).status == "located"

@@ -116,7 +116,7 @@ _ADVISES = lazy_regex(
 )
 
 
-_MIGHT_BE = lazy_regex(r"\bthere\s+(?:might|could|would)\s+be\b", re.IGNORECASE)
+_MIGHT_BE = lazy_regex(r"\b(?:there\s+(?:might|could|would)|(?:might|could|would)\s+there)\s+be\b", re.IGNORECASE)
 _ASKS_HOW_MANY_FIT = lazy_regex(r"how\s+many\s[^?]*?\b(?:can|could)\b", re.IGNORECASE)
 
 

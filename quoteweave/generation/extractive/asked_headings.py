@@ -128,8 +128,9 @@ def headed_statements(
     for one in statements:
         if one.quote.kind == "text" and one.quote.layout in ("paragraph", "list") and not one.is_denied:
             headings = _headings_of(one, context)
-            for heading in (heading for heading in headings if not lacks_option(question.text, heading)):
-                below.setdefault((one.quote.document, heading), []).append(one)
+            document = one.quote.document
+            for heading in (heading for heading in headings if not lacks_option(question.text, heading, document)):
+                below.setdefault((document, heading), []).append(one)
     asking, naming, describing = list[list[Statement]](), list[list[Statement]](), list[list[Statement]]()
     for (document, heading), section in below.items():
         known_words = frozenset(name_words(document)) | title_words(context, document)

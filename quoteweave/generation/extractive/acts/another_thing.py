@@ -30,6 +30,7 @@ _ASKS_WHICH = lazy_regex(r"\s*(?:which|what)\s+(\w+?)s?\s", re.IGNORECASE)
 _SIGNS = lazy_regex(r"(?<!\S)[\"'“‘`(]?([^\w\s\"'“”‘’`(),.;:?!…–—-]{2,})(?=[\"'”’`),.;:?!]*(?:\s|$))")
 # Options, specifiers and variables, which are names together with their signs: "-r", "--no-fonts", "%j", "MAX_SIZE".
 _OPTION = lazy_regex(r"(?<![\w/%$-])(?:-{0,2}[-%$][^\W\d_][\w-]*|[^\W_]+(?:_[^\W_]+)+(?!\w))")
+# Hyphens as documents print them; in a question, a dash before a word sets that apart ("the depth –in metres–").
 _AS_TYPED = str.maketrans("‐‑–−", "----")
 _ASKED_PERIOD = lazy_regex(rf"\b(?P<period>{'|'.join(PERIODS)})\s+(?P<thing>[\w'’-]+(?:\s+[\w'’-]+)?)", re.IGNORECASE)
 _UNNAMED = r"(?:Many|Most|Some|Several|Various|Certain|Numerous|Not all|A few|A number of)"
@@ -138,7 +139,7 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     of_another_period = is_text and _is_of_another_period(question_text, text)
     around = f"{statement.quote.section}\n{statement.above}\n{statement.before}\n{text}"
     of_another_sign = any(sign not in text for sign in _SIGNS.findall(question_text))
-    if of_another_period or of_another_sign or lacks_option(question_text, around):
+    if of_another_period or of_another_sign or lacks_option(question_text, around, statement.quote.document):
         return True
     of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(question_text, text, terms)
     of_other = of_other or (is_text and _is_of_another_owner(question_text, text))
@@ -155,15 +156,14 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     return any(_is_number_of_another(name, number, text) for name, number in numbered)
 
 
-def lacks_option(question: str, text: str) -> bool:
-    """Whether a text lacks an option or the like that a question names with its signs: "-R" is not "-r"."""
+def lacks_option(question: str, text: str, document: str) -> bool:
+    """Whether a text and its document's name lack an option or the like that a question names: "-R" is not "-r"."""
     asked = _options_in(question)
-    return bool(asked) and not asked <= _options_in(text)
+    return bool(asked) and not asked <= _options_in(f"{document.replace('/', ' ')}\n{text.translate(_AS_TYPED)}")
 
 
 def _options_in(text: str) -> set[str]:
-    names = _OPTION.findall(text.translate(_AS_TYPED))
-    return {name if name[0] in "-%$" else name.casefold() for name in names}
+    return {name if name[0] in "-%$" else name.casefold() for name in _OPTION.findall(text)}
 
 
 def _is_of_another_period(question: str, text: str) -> bool:

@@ -76,16 +76,18 @@ _ASKS_WHAT_IT_DOES = lazy_regex(
     rf"\s*what\s+(?:(?:does|do|did)|(?P<may>{_MODAL}))\s+(?!(?:I|we|you|one)\b)(?P<subject>.{{1,80}}?)\s+do\b",
     re.IGNORECASE,
 )
-# What the reader is to do with something; any sentence that directs may answer what to do.
+# What the reader is to do with something; any sentence that directs may answer what to do, or to avoid.
 _ASKS_WHAT_ONE_DOES = lazy_regex(
-    rf"\W*what\s+(?:else\s+)?(?:{_MODAL}|do)\s+(?:I|we|you|one)\s+(?P<verb>(?!(?:do|be|have|need)\b)\w+)", re.IGNORECASE
+    rf"\W*what\s+(?:else\s+)?(?:{_MODAL}|do)\s+(?:I|we|you|one)\s+(?P<verb>(?!(?:do|be|have|need|know|tell|avoid)\b)\w+)",
+    re.IGNORECASE,
 )
 # Whether something is so, and not whether it may or has to be done.
 _ASKS_STATE = lazy_regex(
-    r"(?:is|are|was|were)\b(?!.*\b(?:allowed|permitted|needed|necessary|required|possible|okay|ok|safe)\b)",
+    r"(?:is|are|was|were)\b(?!\s+there\b)(?!.*\b(?:allowed|permitted|needed|necessary|required|possible|okay|ok|safe)\b)",
     re.IGNORECASE,
 )
 _CONDITION = lazy_regex(r"\W*(?:if|when|unless)\b[^,]*,", re.IGNORECASE)
+_ASKS_IF = lazy_regex(r"\b(?:if|when|unless)\b", re.IGNORECASE)
 _ASKS_CAUSE = lazy_regex(r"\W*what\s+(?:drove|caused|led\s+to)\b", re.IGNORECASE)
 _CAUSED = lazy_regex(
     r"\b(?:driven|caused)\s+(?:\w+ly\s+)?by\b|\b(?:due|owing|attributable)\s+to\b|\bbecause of\b|\bas a result of\b",
@@ -170,7 +172,7 @@ def _only_supposes(text: str, question: QuestionTerms) -> bool:
     if _ASKS_STATE.match(question.text) is None:
         return False
     condition, asked = _CONDITION.match(text), set(subject_terms(question)[-1:])
-    if condition is None or _CONDITION.search(question.text):
+    if condition is None or _ASKS_IF.search(question.text):
         return INSTRUCTION.match(text) is not None
     return asked.isdisjoint(words(text[condition.end() :]))
 
