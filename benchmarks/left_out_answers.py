@@ -23,7 +23,8 @@ from pydantic import BaseModel
 
 from quoteweave.evaluation.statistics.intervals import Interval
 from quoteweave.evaluation.statistics.paired_tests import paired_difference
-from quoteweave.generation.extractive import answer_criteria, locating, selection, topic
+from quoteweave.generation.extractive import locating, selection, topic
+from quoteweave.generation.extractive.criteria import answer_criteria
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
 
 GRID: Sequence[tuple[ModuleType, str, tuple[object, ...]]] = (

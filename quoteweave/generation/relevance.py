@@ -45,8 +45,6 @@ MIN_WORD_WEIGHT = 0.6
 LIGHT_WEIGHT = 0.2
 """Weight of a word that says little beside the others."""
 MIN_TERMS = 2
-TURNED_WITHIN = 2
-"""The first word of a pair may follow the second within so many words: "damage caused by limescale"."""
 MISSING_NAME = 3.0
 """Weight of a name or number that no sentence contains."""
 
@@ -87,25 +85,12 @@ _PRICED = lazy_regex(
     r"(?P<label>[^:()]{2,80}?)\s*(?:\([^()]*\)\s*)?[:–]\s*"
     r"(?:[$€£]\s?\d[\d.,]*|\d[\d.,]*\s(?:euros?|dollars?|pounds?)\b)(?=\W*$|,\s|\s+(?:per|each|an?)\b)"
 )
-_TOLD_KINDS = frozenset({"date", "place", "person", "count", "yes_or_no"})
-"""Kinds of questions in which the verb for what was done follows the noun: "When was the survey conducted?"."""
 PERIODS = {
     **{"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter"},
     **{"yearly": "year", "annual": "year"},
 }
 """Words of a question that answers say elsewhere, and of what: "the hourly pay" is "15 euros an hour"."""
-ALSO_BEFORE = frozenset({"next", "last"})
-"""Words of a pair that may stand on either side of the other: "when does it meet next" is its "next meeting"."""
-_ADVERBS = frozenset(
-    words("always often usually normally generally sometimes never seldom typically automatically new")
-)
-"""What may stand between a noun and its verb: "Builds are always run in parallel", "was elected as the new chair"."""
-_DOES = lazy_regex(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
-_WHO_ACTS = lazy_regex(r"\W*who\s+(?:(?:can|may|must|should|will)\s+)?(?P<verb>\w+)", re.IGNORECASE)
 _NUMBER_AS_NAME = lazy_regex(r"\b(?!(?:the|which|what|total|average|maximum|large)\b)[a-z]{3,} number\b(?! of\b)")
-_PARTICIPLE = lazy_regex(r"\w{2,}ed")
-# The comparative moves in answers: "By how much was the gap larger at night?", "The gap at night was 31% larger".
-_BY_HOW_MUCH = lazy_regex(r"\W*(?:by how (?:much|many)|why)\s+(?:is|are|was|were)\b.*?\s(\w{2,}er|more|less)\b")
 
 
 Pairs = frozenset[tuple[str, str]]
@@ -329,59 +314,6 @@ def coverage(weights: Mapping[str, float], held: Iterable[str]) -> float:
 def adjacency(question: QuestionTerms, sentence: Sequence[str]) -> float:
     """The share of the question's adjacent pairs of words that are adjacent in the sentence too, 0 to 1."""
     return len(question.pairs.intersection(itertools.pairwise(sentence))) / max(1, len(question.pairs))
-
-
-def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: bool) -> Pairs:
-    """The pairs of these words that are directly adjacent in the question, without even a stop word between them.
-
-    The verb of "How much does a new impeller cost?" is elsewhere in what answers it: `verbs` says whether pairs with
-    what may be the verb are included.
-    """
-    written = [(word, words(word)) for word in words(question.text, stem=False, keep_stop_words=True)]
-    parted, more = question.asks in _TOLD_KINDS, _BY_HOW_MUCH.match(question.text.casefold())
-    who = _WHO_ACTS.match(question.text)
-    last = [word for word, _ in written if word not in ALSO_BEFORE][-1:] if _DOES.search(question.text) else []
-    pairs = (
-        one + other
-        for (first, one), (word, other) in itertools.pairwise(written)
-        if verbs
-        or (
-            word not in last
-            and not (question.asks in NUMBER_KINDS and first in PERIODS)
-            and not (who and who["verb"].casefold() == first)
-            and not (parted and _PARTICIPLE.fullmatch(word))
-            and not (more and more[1] == word)
-        )
-    )
-    if (parted or question.asks == "reason") and foreign_function_words(question.text):
-        return frozenset()  # "Cuántas toneladas produjo": their verbs stand elsewhere than in English
-    return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
-
-
-def keeps_adjacent(text_words: Sequence[str], asked: Pairs, all_asked: Pairs, others: Set[str] = frozenset()) -> bool:
-    """Whether one of the pairs `asked` that a text contains, or one of `all_asked`, is adjacent in it.
-
-    True if the text contains none of the pairs `asked`.
-    With "next" or "last", the order does not matter: "when does the board meet next" is answered by its "next meeting".
-    Words of the question, `others`, may then stand between: "the next board meeting" is the next one of the board.
-    "Limescale damage" may be called "damage caused by limescale".
-    """
-    word_set = frozenset(text_words)
-    pairs = {pair for pair in asked if word_set.issuperset(pair)}
-    pairs |= {pair[::-1] for pair in pairs if pair[1] in ALSO_BEFORE}
-    turned = {
-        (first, then) for at, then in enumerate(text_words) for first in text_words[at + 1 : at + 1 + TURNED_WITHIN]
-    }
-    # "A quality of 75 gives" has the quality beside what it gives.
-    adjacent = _adjacent(text_words) | _adjacent([word for word in text_words if not word.isdecimal()], _ADVERBS)
-    if not pairs or not (pairs | all_asked).isdisjoint(adjacent) or not pairs.isdisjoint(turned):
-        return True
-    parted = (pair for pair in pairs if not ALSO_BEFORE.isdisjoint(pair))
-    return any(pair in _adjacent(text_words, others - {*pair}) for pair in parted)
-
-
-def _adjacent(text_words: Sequence[str], besides: Set[str] = frozenset()) -> Pairs:
-    return frozenset(itertools.pairwise(word for word in text_words if word not in besides))
 
 
 def without_compounds(text: str, question: str) -> str:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.place_names import PlaceName
-from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, analyse_question, has_opposite_word
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, analyse_question
 from quoteweave.core.text.question_words import asked_thing, describes_thing
 from quoteweave.core.text.tokens import words
 
@@ -186,21 +186,6 @@ def test_a_long_text_is_searched_for_as_it_is() -> None:
 @pytest.mark.parametrize("text", ["between" + " " * 1900, "list " * 399 + "?", "list order " * 180 + "?", "'" * 2000])
 def test_hostile_texts_are_read(text: str) -> None:
     assert len(analyse_question(text).text) <= len(text)
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "expected"),
-    [
-        ("What does the down button do?", "Press the up button.", True),
-        ("What does the down button do?", "Press the up or the down button.", False),
-        ("How far did sales fall?", "Sales ROSE by a tenth.", True),
-        ("Wie weit sind die Preise gestiegen?", "Die Preise sind gesunken.", True),
-        ("What does the button do?", "Press the up button.", False),
-        ("Is it up or down?", "It is up.", False),
-    ],
-)
-def test_opposites(question: str, text: str, expected: bool) -> None:
-    assert has_opposite_word(question, text) is expected
 
 
 def test_what_asks_for_a_definition_is_not_what_is_to_be_defined() -> None:

@@ -5,6 +5,7 @@ from harbour_quotes import ask, context, quote
 
 from quoteweave.generation.extractive.acts.asked_acts import asked_act
 from quoteweave.generation.extractive.acts.clauses import MAX_ACTS, MAX_AROUND, Act, acts_in, head_nouns
+from quoteweave.generation.extractive.acts.opposites import has_opposite_word
 
 
 def acts(text: str, verb: str, *, is_participle: bool = False) -> list[Act]:
@@ -343,3 +344,18 @@ def test_an_act_may_be_given_to_whom_it_is_done() -> None:
 
 def test_what_is_there_is_no_act() -> None:
     assert asked_act("How many instances are there in the dataset used for training?") is None
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("What does the down button do?", "Press the up button.", True),
+        ("What does the down button do?", "Press the up or the down button.", False),
+        ("How far did sales fall?", "Sales ROSE by a tenth.", True),
+        ("Wie weit sind die Preise gestiegen?", "Die Preise sind gesunken.", True),
+        ("What does the button do?", "Press the up button.", False),
+        ("Is it up or down?", "It is up.", False),
+    ],
+)
+def test_opposites(question: str, text: str, expected: bool) -> None:
+    assert has_opposite_word(question, text) is expected

@@ -206,21 +206,6 @@ def imperative_verbs() -> frozenset[str]:
     return frozenset(word for each in question_languages() for word in each.get("instructing", ()))
 
 
-def has_opposite_word(question: str, text: str) -> bool:
-    """Whether a text has the opposite of a word of the question and not the word itself: `up` for `down`."""
-    sides = _sides_of(question)
-    found = frozenset(words(text, keep_stop_words=True)) if sides else frozenset()
-    return any(found & other and not found & own for own, other in sides)
-
-
-@lru_cache(maxsize=64)  # called for each sentence found
-def _sides_of(question: str) -> list[tuple[frozenset[str], frozenset[str]]]:
-    """The pairs of opposites of which the question contains only one: the words on its side, and their opposites."""
-    asked = frozenset(words(question[:MAX_ANALYSED_CHARACTERS], keep_stop_words=True))
-    pairs = [pair for pair in opposite_words() if bool(asked & pair[0]) != bool(asked & pair[1])]
-    return [pair if asked & pair[0] else pair[::-1] for pair in pairs]
-
-
 @lru_cache(maxsize=1024)  # called for each statement found
 def words_alike(stem: str) -> frozenset[str]:
     """The words that mean the same in statements as a question's word, stemmed as by `core.text.tokens.words`.

@@ -9,13 +9,24 @@ line of links at the beginning or end, becomes headers and footers (`html_page.r
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.encodings import DECLARED_IN_HTML
 from quoteweave.documents.reflow.html_page.blocks import BlockCollector
+from quoteweave.documents.reflow.html_page.elements import (
+    BOLD,
+    CELLS,
+    HEADINGS,
+    INLINE,
+    ITEMS,
+    KNOWN_NAMES,
+    LISTS,
+    ROLES,
+    ROW_GROUPS,
+)
 from quoteweave.documents.reflow.html_page.losses import (
     CODE,
     DROPPED,
@@ -35,8 +46,6 @@ from quoteweave.documents.reflow.html_page.roles import (
     titled,
 )
 from quoteweave.documents.reflow.html_page.set_apart import (
-    MATH_NAMES,
-    SIGN_FONTS,
     SetApartText,
     display_math,
     with_del,
@@ -57,30 +66,9 @@ _INVISIBLE = lazy_regex("[\u00ad\u200b\u2060\ufeff]+")
 # "[edit]" behind a heading.
 _BRACKETED = lazy_regex(r"(?<![^\w\s)])\s*\[([^\[\]]*)\]\Z")
 
-_INLINE_NAMES = (
-    "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark meter nobr output picture "
-    "progress q ruby rb s samp small source span strike strong sub sup time tt u var wbr math"
-)
-_INLINE = MATH_NAMES.union(_INLINE_NAMES.split(), SIGN_FONTS)
-_OTHER_NAMES = (
-    "address applet article aside base blockquote body center col colgroup details dialog dir div fieldset figure "
-    "footer form frameset head header hgroup hr html keygen legend link listing main marquee meta noembed noframes "
-    "optgroup option p param plaintext rtc search section slot summary tbody tfoot thead tr track xmp"
-)
-# Elements that take everything after them as their own content, which is not shown as text, until they are closed.
-SWALLOWING = frozenset({*DROPPED - {"input", "rp", "rt"}, "title", "plaintext"})
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_ROLES = frozenset({*_HEADINGS, "pre", "title", "caption", "figcaption"})
-_LISTS = frozenset({"ul", "ol", "dl", "menu"})
-_ITEMS: Mapping[str, Literal["li", "dt", "dd"]] = {"li": "li", "dt": "dt", "dd": "dd"}
 # A list whose first number has to be counted.
 _REVERSED = lazy_regex(r"<ol\s[^>]{0,500}\breversed\b", re.IGNORECASE)
 _MARKED = lazy_regex(r"list-style(?:-type)?\s{0,9}:([^;]*)", re.IGNORECASE)
-_CELLS, _ROW_GROUPS, _BOLD = frozenset({"td", "th"}), frozenset({"thead", "tbody", "tfoot"}), frozenset({"b", "strong"})
-KNOWN_NAMES = frozenset({*DROPPED, *_INLINE, *EMPTY, *_ROLES, *_LISTS, *_ITEMS, *_CELLS, "table"}).union(
-    _OTHER_NAMES.split()
-)
-"""The names of HTML's elements."""
 
 
 def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
@@ -187,13 +175,13 @@ class _Reader:
         if self._dropped is not None:
             self._dropped_depth += tag == self._dropped
             self._is_code = tag in CODE
-        elif self._is_after_formula and tag in _INLINE and attributes.get("aria-hidden") == "true":
+        elif self._is_after_formula and tag in INLINE and attributes.get("aria-hidden") == "true":
             self._dropped, self._dropped_depth = tag, 1  # the formula again, drawn
         else:
             self._start_element(tag, attributes)
 
     def _start_element(self, tag: str, attributes: Mapping[str, str]) -> None:
-        shown, is_inline = tag, tag in _INLINE
+        shown, is_inline = tag, tag in INLINE
         if tag in self._open or tag not in KNOWN_NAMES or self._styles.may_change(tag, attributes):
             opened = self._opened(tag, attributes)
             shown, is_inline = opened.tag, opened.is_inline
@@ -210,7 +198,7 @@ class _Reader:
     def _opened(self, tag: str, attributes: Mapping[str, str]) -> _Open:
         shown = self._styles.shown_as(tag, attributes)
         own = tag.partition(":")[2]  # of an element of another program, which stands within a line
-        is_inline = shown in _INLINE or tag.startswith("mjx-") or (own != "" and own not in KNOWN_NAMES - _INLINE)
+        is_inline = shown in INLINE or tag.startswith("mjx-") or (own != "" and own not in KNOWN_NAMES - INLINE)
         drawn_from = len(self._text) if is_inline and attributes.get("aria-hidden") == "true" else None
         signs = "a font of other signs" if shown == "wingdings" else None
         doubt = "styles that hide them" if self._styles.are_unseen(tag, attributes) else signs
@@ -219,13 +207,13 @@ class _Reader:
 
     def _is_dropped(self, tag: str) -> bool:
         """Whether an element is left out; not the button of a heading, which folds what is below and has its words."""
-        return tag in DROPPED and not (tag == "button" and self._role in _HEADINGS)
+        return tag in DROPPED and not (tag == "button" and self._role in HEADINGS)
 
     def _words_within(self, tag: str) -> str | None:
         """How to report what is left out, if `tag` begins in it and shows that it contains words."""
         if self._dropped == "svg":
             return "svg" if tag in SVG_WORDS else None
-        is_more = tag == "ruby" or tag not in _INLINE.union(("rp", "rt"))
+        is_more = tag == "ruby" or tag not in INLINE.union(("rp", "rt"))
         return "rt" if self._dropped == "rt" and is_more else None
 
     def data(self, text: str) -> None:
@@ -260,7 +248,7 @@ class _Reader:
 
     def _end_element(self, tag: str) -> str:
         """End an element that is read, and return what it was read as."""
-        shown, is_inline, drawn_from, is_struck = tag, tag in _INLINE, None, False
+        shown, is_inline, drawn_from, is_struck = tag, tag in INLINE, None, False
         if (same := self._open.get(tag)) is not None:
             shown, is_inline, doubt, drawn_from, is_struck = same.pop()
             del self._doubts[len(self._doubts) - (doubt is not None) :]
@@ -276,7 +264,7 @@ class _Reader:
             self._text += filter(None, (self._set_apart.end("link" if tag == "a" and self._links.is_open else shown),))
             if tag == "a":
                 self._links.end(self._text)
-            self._bold -= tag in _BOLD and self._bold > 0
+            self._bold -= tag in BOLD and self._bold > 0
         self._drawn_from = self._drawn_from if drawn_from is None else drawn_from
         return shown
 
@@ -286,7 +274,7 @@ class _Reader:
 
     def _start_inline(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._text += filter(None, (self._set_apart.start("link" if "href" in attributes else tag),))
-        self._bold += tag in _BOLD
+        self._bold += tag in BOLD
         if tag == "br":
             self._text.append("\n")
         elif tag == "img":
@@ -307,25 +295,25 @@ class _Reader:
                 self._dropped, self._dropped_depth = "math", 1
 
     def _start_block(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self._role = self._role or (tag if tag in _ROLES else None)
+        self._role = self._role or (tag if tag in ROLES else None)
         if tag == "link":
             self._links.declare(attributes)
-        if tag in _HEADINGS or tag == "table":
+        if tag in HEADINGS or tag == "table":
             self._outline.mark_arranging()
         self.scopes.begin(tag)
         if tag in ("table", "figure"):
             self._outline.open_frame(tag, arranges_page=attributes.get("role") == "presentation")
-        elif tag in _LISTS:
+        elif tag in LISTS:
             self._tell_marks(attributes)
             self._outline.open_list(numbering(attributes) if tag == "ol" else None)
-        elif tag in _ITEMS:
+        elif tag in ITEMS:
             self._tell_marks(attributes)
-            self._outline.open_item(_ITEMS[tag], integer(attributes.get("value", "")), number_style(attributes))
-        elif self._outline.innermost == "table" and tag in _ROW_GROUPS:
+            self._outline.open_item(ITEMS[tag], integer(attributes.get("value", "")), number_style(attributes))
+        elif self._outline.innermost == "table" and tag in ROW_GROUPS:
             self._outline.open_row_group()
         elif self._outline.innermost == "table" and tag == "tr":
             self._outline.open_row()
-        elif self._outline.innermost == "table" and tag in _CELLS:
+        elif self._outline.innermost == "table" and tag in CELLS:
             self._outline.open_cell(*spans(attributes), is_header=tag == "th")
 
     def _tell_marks(self, attributes: Mapping[str, str]) -> None:
@@ -338,9 +326,9 @@ class _Reader:
         self.scopes.end(tag, len(self._outline.blocks))
         if tag == self._outline.innermost:
             self._outline.close_frame()
-        elif tag in _LISTS:
+        elif tag in LISTS:
             self._outline.close_list()
-        elif tag in _CELLS:
+        elif tag in CELLS:
             self._outline.close_cell()
 
     def _picture(self, attributes: Mapping[str, str]) -> None:
@@ -376,11 +364,11 @@ class _Reader:
             self.title = self.title or text
         elif self._role in ("caption", "figcaption"):
             self._outline.add_caption(text)
-        elif self._role in _HEADINGS:
+        elif self._role in HEADINGS:
             actions = _BRACKETED.search(text)
             if actions and actions.start() and self._links.are_all_letters_of(actions[1]):
                 text = text[: actions.start()]
-            self._outline.add(FlowBlock(layout="title", text=" ".join(text.split()), level=_HEADINGS[self._role]))
+            self._outline.add(FlowBlock(layout="title", text=" ".join(text.split()), level=HEADINGS[self._role]))
         elif self._role == "pre":
             self.preformatted.append(text)
             self._outline.add(FlowBlock(layout="paragraph", text=text))

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
-from quoteweave.documents.reflow.html import KNOWN_NAMES, SWALLOWING, html_blocks
+from quoteweave.documents.reflow.html import html_blocks
+from quoteweave.documents.reflow.html_page.elements import KNOWN_NAMES, SWALLOWING
 from quoteweave.documents.reflow.linked_images import LinkedImages
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 from quoteweave.documents.reflow.text_files import read_text, without_unstorable

@@ -19,7 +19,6 @@ from quoteweave.core.records import Quote
 from quoteweave.core.text.question_analysis import (
     MAX_ANALYSED_CHARACTERS,
     analyse_question,
-    has_opposite_word,
     interrogative_words,
     request_words,
     with_words_alike,
@@ -28,6 +27,7 @@ from quoteweave.core.text.question_words import asked_thing, describes_thing, he
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.acts.another_thing import lacks_option
 from quoteweave.generation.extractive.acts.instructions import ASKS_HOW_TO
+from quoteweave.generation.extractive.acts.opposites import has_opposite_word
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.asked_nouns import is_entry
 from quoteweave.generation.extractive.composition import number_shown

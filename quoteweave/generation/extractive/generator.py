@@ -31,9 +31,9 @@ from quoteweave.core.text.spelling_variants import in_spelling_of
 from quoteweave.core.text.whole_document.front_matter_questions import read_front_matter_request
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import abstention, build_answer, with_citations
-from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.asked_headings import begin_sections, headed_statements, those_of_use
 from quoteweave.generation.extractive.composition import compose
+from quoteweave.generation.extractive.criteria.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.locating import LocatedQuote, compose_places, compose_rest, find_places
 from quoteweave.generation.extractive.procedures import (
     MAX_LISTS,

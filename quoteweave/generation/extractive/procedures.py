@@ -130,9 +130,7 @@ def _find_steps(question: QuestionTerms, context: Context, weights: Mapping[str,
     ranked: list[tuple[tuple[float, ...], Procedure]] = []
     by_name: list[Procedure] = []
     for heading, hits in _sections(context):
-        if not hits or is_spread(heading, subject):
-            continue
-        if is_about_something_else(question.text, heading):
+        if not hits or is_spread(heading, subject) or is_about_something_else(question.text, heading):
             continue
         heading_words = with_words_alike(frozenset(words(heading)), question.terms)
         known_words = known_of_manual(hits[0][1].quote.document, heading, question, context)
@@ -183,9 +181,7 @@ def _find_denied(question: QuestionTerms, context: Context, limit: int) -> list[
         if steps:
             scored_lists.append((score - len(rest), replace(procedure, steps=steps)))
     ranked = [procedure for _, procedure in sorted(scored_lists, key=lambda procedure: -procedure[0])]
-    return [procedure for procedure in ranked if procedure.quotes[0].document == ranked[0].quotes[0].document][
-        :MAX_LISTS
-    ]
+    return [one for one in ranked if one.quotes[0].document == ranked[0].quotes[0].document][:MAX_LISTS]
 
 
 def _denied_lists(context: Context, limit: int) -> Iterable[tuple[float, Procedure]]:

@@ -1,9 +1,10 @@
 """Check by rule whether a statement says the opposite of what a question asks for, or that there is none of it."""
 
 import re
+from functools import lru_cache
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, has_opposite_word, with_words_alike
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, opposite_words, with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.clauses import PREPOSITIONS, words_of
 from quoteweave.generation.extractive.statements import Statement
@@ -59,6 +60,21 @@ def is_opposite(statement: Statement, question: QuestionTerms) -> bool:
     opposite = has_opposite_word(question.text, statement.text) or _is_of_other_case(statement.text, question.text)
     opposite = opposite or _tells_act(statement.text, question.text)
     return opposite or (negated and not has_denying_word(statement.text))
+
+
+def has_opposite_word(question: str, text: str) -> bool:
+    """Whether a text has the opposite of a word of the question and not the word itself: `up` for `down`."""
+    sides = _sides_of(question)
+    found = frozenset(words(text, keep_stop_words=True)) if sides else frozenset()
+    return any(found & other and not found & own for own, other in sides)
+
+
+@lru_cache(maxsize=64)  # called for each sentence found
+def _sides_of(question: str) -> list[tuple[frozenset[str], frozenset[str]]]:
+    """The pairs of opposites of which the question contains only one: the words on its side, and their opposites."""
+    asked = frozenset(words(question[:MAX_ANALYSED_CHARACTERS], keep_stop_words=True))
+    pairs = [pair for pair in opposite_words() if bool(asked & pair[0]) != bool(asked & pair[1])]
+    return [pair if asked & pair[0] else pair[::-1] for pair in pairs]
 
 
 def _is_of_other_case(text: str, question: str) -> bool:

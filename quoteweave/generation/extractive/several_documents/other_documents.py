@@ -7,8 +7,8 @@ from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
 from quoteweave.core.text.tokens import has_digit, words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.acts.told_amounts import new_numbers
-from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.asked_headings import headed_statements
+from quoteweave.generation.extractive.criteria.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.locating import LocatedQuote
 from quoteweave.generation.extractive.procedures import MAX_LISTS, Procedure, Step, find_procedures
 from quoteweave.generation.extractive.several_documents.comparison import says_otherwise, says_same

@@ -51,16 +51,17 @@ from quoteweave.generation.extractive.acts.single_subjects import (
     words_besides,
     words_of_heading,
 )
-from quoteweave.generation.extractive.acts.times import bounds_told, past_years
+from quoteweave.generation.extractive.acts.times import bounds_told
 from quoteweave.generation.extractive.acts.told_amounts import new_numbers
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, asks_colour
 from quoteweave.generation.extractive.asked_headings import tells_use, words_above
 from quoteweave.generation.extractive.asked_nouns import asked_noun, is_entry
+from quoteweave.generation.extractive.criteria.adjacent_words import adjacent_pairs, keeps_adjacent
+from quoteweave.generation.extractive.criteria.document_years import DocumentYears
 from quoteweave.generation.extractive.foreign.kinds import told_directly
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, refers_back, words_of_heading_meant
-from quoteweave.generation.extractive.tables.asked_names import says_calendar_year
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
 from quoteweave.generation.extractive.tables.implied_by_cells import (
     are_named_by_columns,
@@ -72,10 +73,7 @@ from quoteweave.generation.extractive.whole_document.document_subject import cal
 from quoteweave.generation.gate.dates import RECENT_YEAR, is_of_date
 from quoteweave.generation.relevance import (
     QuestionTerms,
-    adjacent_pairs,
     coverage,
-    keeps_adjacent,
-    quote_words,
     says_all,
     subject_terms,
     with_quantity,
@@ -107,7 +105,6 @@ _INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
 # A text that denies one of these words only answers whether something is allowed, and not what is.
 _ALLOWING = frozenset(words("allowed permitted covered included"))
 _FORBIDDING = frozenset(words(" ".join(may_not for _, may_not in permission_words())))
-_YEAR_WITHIN = lazy_regex(rf"(?<!\d){RECENT_YEAR.pattern}(?!\d)")
 # A question, a line of a table of contents, or an entry of a list of references.
 _NO_STATEMENT = lazy_regex(
     r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}|(?:\b\d{1,3}(?:\s[A-ZÀ-Þ][\w'’-]*){2}[^\d]{0,80}){3}"
@@ -136,10 +133,6 @@ class AnswerCriteria:
         self._documents: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for hit in context.hits:
             self._documents[hit.quote.document].update(words_with_headings(hit.quote))
-        self._most_of_year = {
-            name: max((counts[year] for year in filter(RECENT_YEAR.fullmatch, counts)), default=0)
-            for name, counts in self._documents.items()
-        }
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
         self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
         charted = any(hit.quote.layout == "chart" for hit in context.images)  # "plot 19" need not be one
@@ -150,6 +143,7 @@ class AnswerCriteria:
         self._spelled = spelled_otherwise(text)
         self._called = called_by_kind(text)
         self._titles = {name: words_of_whole_document(text, context, name) for name in self._documents}
+        self._years = DocumentYears(question, self._documents, self._titles)
         nouns = {word for match in _NOUN_BEHIND_SMALL_WORD.finditer(text) for word in words(match[1])}
         seasons = _IN_SEASON.findall(text)
         self._named_too = question.names.union(set(words(" ".join(seasons))) & self._subject.keys())
@@ -182,7 +176,7 @@ class AnswerCriteria:
     def may_compete(self, statement: Statement) -> bool:
         """Whether cells that do not answer may still be what is asked for, because they lack only words of a date."""
         is_told = statement.rows and not statement.is_denied
-        if not is_told or self._is_of_another_year(statement) or self._tells_otherwise(statement):
+        if not is_told or self._years.tells_another(statement) or self._tells_otherwise(statement):
             return False
         held = self._with_alike(words_with_headings(statement.quote))
         return {word for word in self._subject if not is_of_date(word) or RECENT_YEAR.fullmatch(word)} <= held
@@ -351,7 +345,6 @@ class AnswerCriteria:
         no other: a report on 2023 does not repeat the year in every sentence.
         """
         document = self._documents[statement.quote.document]
-        most = self._most_of_year.get(statement.quote.document, 0)
         beside = words_with_headings(statement.quote) | self._title(statement)
         if refers_back(statement.text):  # the rest of the quote may be about another thing
             beside = frozenset(words(statement.before))
@@ -359,32 +352,11 @@ class AnswerCriteria:
         own |= self._taken_as_said(statement) | words_of_cells(statement, self._question)
         around = self._with_alike(beside | own)
         lacking = self._named_too - self._named(statement, own, around)
-        if any(not RECENT_YEAR.fullmatch(name) or not document[name] or document[name] < most for name in lacking):
+        if not all(self._years.is_most_frequent(name, statement.quote.document) for name in lacking):
             return False
-        if self._is_of_another_year(statement) or (lacking and any(map(RECENT_YEAR.fullmatch, statement.words))):
+        if self._years.tells_another(statement) or (lacking and any(map(RECENT_YEAR.fullmatch, statement.words))):
             return False
         return not ((self._heavy & document.keys()) | (self._absent & self._subject.keys())) - around - lacking
-
-    def _is_of_another_year(self, statement: Statement) -> bool:
-        """Whether a statement is about another year than the question's, which is neither in it nor right above it.
-
-        In a report of 2021, the text under "2020" is about 2020. "Calendar 2021" is not fiscal 2021.
-        """
-        own_words = quote_words(statement.quote) if statement.quote.kind == "image" else statement.words
-        words_around = {*own_words, *words(f"{statement.before}\n{statement.quote.section or ''}")}
-        asked_years = set(filter(RECENT_YEAR.fullmatch, self._question.names))
-        own_years = set(filter(RECENT_YEAR.fullmatch, statement.words))
-        of_another = bool(asked_years and own_years) and asked_years.isdisjoint(words_around | own_years)
-        return of_another or says_calendar_year(self._question, statement.text) or self._was_in_another_year(statement)
-
-    def _was_in_another_year(self, statement: Statement) -> bool:
-        """Whether a statement tells what was so in another year than the document's: "In 2010 the fee was 20 euros"."""
-        years = frozenset[str]() if statement.is_of_cells else past_years(statement.text, self._question.text)
-        name, document = statement.quote.document, self._documents[statement.quote.document]
-        own_years = {word for word in self._title(statement) if RECENT_YEAR.fullmatch(word)}
-        own_years.update(_YEAR_WITHIN.findall(name))  # "report_2016.06.08.pdf"
-        own_years = own_years or {word for word in years if 1 < document[word] == self._most_of_year.get(name)}
-        return bool(years) and years.isdisjoint(own_years)
 
     def _named(self, statement: Statement, statement_words: frozenset[str], around: frozenset[str]) -> frozenset[str]:
         """The words among which the question's names must be: of the statement, the one before it, and what is above.

@@ -1,0 +1,56 @@
+"""Tells which years documents are of, and statements in them."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.acts.times import past_years
+from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.extractive.tables.asked_names import says_calendar_year
+from quoteweave.generation.gate.dates import RECENT_YEAR
+from quoteweave.generation.relevance import QuestionTerms, quote_words
+
+_YEAR_WITHIN = lazy_regex(rf"(?<!\d){RECENT_YEAR.pattern}(?!\d)")
+
+
+class DocumentYears:
+    """The years of documents, by the words that were found of each, with their numbers, and those of its title."""
+
+    def __init__(
+        self,
+        question: QuestionTerms,
+        documents: Mapping[str, Counter[str]],
+        titles: Mapping[str, frozenset[str]],
+    ) -> None:
+        self._question, self._documents, self._titles = question, documents, titles
+        self._most = {
+            name: max((counts[year] for year in filter(RECENT_YEAR.fullmatch, counts)), default=0)
+            for name, counts in documents.items()
+        }
+
+    def is_most_frequent(self, year: str, document: str) -> bool:
+        """Whether a word is the year most frequent in a document, which its statements need not repeat."""
+        count = self._documents[document][year]
+        return RECENT_YEAR.fullmatch(year) is not None and count > 0 and count >= self._most.get(document, 0)
+
+    def tells_another(self, statement: Statement) -> bool:
+        """Whether a statement is about another year than the question's, which is neither in it nor right above it.
+
+        In a report of 2021, the text under "2020" is about 2020. "Calendar 2021" is not fiscal 2021.
+        """
+        own_words = quote_words(statement.quote) if statement.quote.kind == "image" else statement.words
+        words_around = {*own_words, *words(f"{statement.before}\n{statement.quote.section or ''}")}
+        asked_years = set(filter(RECENT_YEAR.fullmatch, self._question.names))
+        own_years = set(filter(RECENT_YEAR.fullmatch, statement.words))
+        of_another = bool(asked_years and own_years) and asked_years.isdisjoint(words_around | own_years)
+        return of_another or says_calendar_year(self._question, statement.text) or self._was_in_another_year(statement)
+
+    def _was_in_another_year(self, statement: Statement) -> bool:
+        """Whether a statement tells what was so in another year than the document's: "In 2010 the fee was 20 euros"."""
+        years = frozenset[str]() if statement.is_of_cells else past_years(statement.text, self._question.text)
+        name, document = statement.quote.document, self._documents[statement.quote.document]
+        own_years = {word for word in self._titles.get(name, frozenset()) if RECENT_YEAR.fullmatch(word)}
+        own_years.update(_YEAR_WITHIN.findall(name))  # "report_2016.06.08.pdf"
+        own_years = own_years or {word for word in years if 1 < document[word] == self._most.get(name)}
+        return bool(years) and years.isdisjoint(own_years)
