@@ -376,7 +376,7 @@ class _Reader:
             self._outline.add(FlowBlock(layout="equation", text=formula))
         elif self._is_bold and self._outline.is_running_text and (heading := bold_heading(text)):
             self._outline.add(heading)
-            self.scopes.head(len(self._outline.blocks))
+            self.scopes.add_heading(len(self._outline.blocks))
         else:
             self.other_bold += self._is_bold is True and self._outline.is_running_text
             links = self._links.target_of(text, is_item=self._outline.is_in_list)

@@ -109,7 +109,7 @@ def _is_contents(block: FlowBlock, above: FlowBlock | None, named: Container[str
 
 
 def _key(text: str) -> str:
-    """An entry or heading without marks and numbers around it."""
+    """An entry or heading in small letters, without the marks and numbers around it."""
     return _AROUND.sub("", text.casefold())
 
 
@@ -147,20 +147,20 @@ def _end_of_head(blocks: Sequence[FlowBlock]) -> int:
 
 
 class BoldScopes:
-    """Where headings in bold end: with the innermost element around one that has something else, as a box in a page."""
+    """Where headings in bold end: with the innermost box of the page around one that has other text, too."""
 
     def __init__(self) -> None:
         self.ends = set[int]()
-        """Before which blocks one ends."""
+        """The numbers of the blocks before which one ends."""
         self._depth = 0
-        self._heading: tuple[int, int] | None = None  # the depth of the last heading, and how many blocks with it
+        self._heading: tuple[int, int] | None = None  # how deep in boxes the last one is, and the number of its block
 
     def begin(self, tag: str) -> None:
-        """Begin an element, which may enclose a heading."""
+        """Begin an element, which may be a box."""
         self._depth += tag in _BOXES
 
-    def head(self, count: int) -> None:
-        """Note a heading, with which there are so many blocks."""
+    def add_heading(self, count: int) -> None:
+        """Note a heading in bold, the last of so many blocks."""
         self._heading = self._depth, count
 
     def end(self, tag: str, count: int) -> None:
@@ -210,7 +210,7 @@ def assign_roles(blocks: Sequence[FlowBlock], other_bold: int, ends: Container[i
 
 
 def _outside_boxes(blocks: Sequence[FlowBlock], ends: Container[int]) -> list[FlowBlock]:
-    """Set the heading of what follows the end of a heading in bold: the one above that is of an element."""
+    """What follows the box of a heading in bold is again under the heading above that is not in bold alone."""
     marked = list[FlowBlock]()
     above, is_outside = None, False
     for place, block in enumerate(blocks):
