@@ -139,8 +139,9 @@ CRANES = "<tr><td><a href=a.html>Crane 1</a><td>5 t<tr><td>Crane 2<td>9 t<tr><td
         f"{MANUAL}<h1>Cranes</h1><p>They lift.</p><table><tr><th>Crane<th>Load{CRANES}</table>",
         "<h1>Inn</h1><p>Welcome.</p><p><a href='tel:1'>Call 5550123</a>, <a href='mailto:a@b.no'>write to us</a></p>",
         "<ul><li><a href='#a'>Grain</a><li><a href='#b'>Depth of the quay: 12 m</a></ul><h2>Grain</h2><p>In silos.</p>",
+        "<h1>Inn</h1><p>Welcome.</p><h2>Partners</h2><p><a href=a.html>Oslo Boats</a>, <a href=b.html>Port Tours</a>",
     ],
-    ids=["headlines", "prices", "above a bar", "a table above a menu", "versions", "contacts", "more than contents"],
+    ids=["headlines", "prices", "above a bar", "a table above a menu", "versions", "contacts", "contents", "partners"],
 )
 def test_links_that_tell_something_are_evidence(html: str, page: Path, images: ImageStore) -> None:
     page.write_text(html, "utf-8")

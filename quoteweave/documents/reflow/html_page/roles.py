@@ -117,7 +117,7 @@ def mark_bars(blocks: Sequence[FlowBlock]) -> list[FlowBlock]:
     """Make headers and footers of the lines of links at the beginning or end of a page: "Next: Ports, Up: Index".
 
     So are menus, lists of nothing but links to other pages above the title of a page, which has one. A page with
-    nothing but links keeps them as its content.
+    nothing but links keeps them as its content, and so does the last section of a page.
     """
     bars = [block.links is not None or (block.layout == "title" and block.level == 1) for block in blocks]
     if all(bars):
@@ -125,6 +125,8 @@ def mark_bars(blocks: Sequence[FlowBlock]) -> list[FlowBlock]:
     first, last = _end_of_head(blocks), len(bars)
     while last and bars[last - 1] and blocks[last - 1].layout != "list":
         last -= 1
+    if last and blocks[last - 1].layout == "title":  # what is under a heading of its own, such as "Partners"
+        last = len(bars)
     return [
         block.model_copy(update={"layout": "header" if place < first else "footer"})
         if block.links is not None and not first <= place < last
