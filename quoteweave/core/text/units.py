@@ -125,7 +125,7 @@ STATED_SCALES = {
 CURRENCIES = frozenset({"dollar", "euro", "sterling", "yen", "franc"})
 SCALE_LETTERS = {"k": 3, "m": 6, "b": 9}
 """The same for letters that abbreviate these words."""
-_NAME = lazy_regex(r"[^\W\d_]+")
+_NAME = lazy_regex(r"(?:(?P<power>square|cubic)\s+)?(?P<name>[^\W\d_]{3,})")
 # Trips per hour are no speed, nor are bits per second: only distances over time are.
 _SPEED = lazy_regex(
     r"\d\s?(?:km/h|kmh|kph|m/s|kn|(?:km|m|ft|(?i:(?:kilo)?met(?:re|er)s?|miles?|feet|knots?))\s(?:an?|per)\s(?:hour|minute|second|h|s))\b"
@@ -356,13 +356,12 @@ def in_one_line(lines: Iterable[str]) -> str:
 def dimensions_in(text: str) -> frozenset[str]:
     """The dimensions of the units in a text: symbols after a number, or names of three letters or more.
 
-    >>> sorted(dimensions_in("A range of 60 to 90 kilometres in 5 h."))
-    ['length', 'time']
+    >>> sorted(dimensions_in("A range of 60 to 90 kilometres in 5 h, and 90 square metres."))
+    ['area', 'length', 'time']
     """
-    named = [match["unit"] or "" for match in _AMOUNT.finditer(text)]
-    named += [word for word in _NAME.findall(text) if len(word) > 2]
-    found = {unit.dimension for name in named if (unit := find_unit(name)) is not None}
-    return frozenset(found | ({"speed"} if _SPEED.search(text) else set()))
+    named = [("", match["unit"] or "") for match in _AMOUNT.finditer(text)] + _NAME.findall(text)
+    units = (find_unit(name, power={"square": 2, "cubic": 3}.get(power, 1)) for power, name in named)
+    return frozenset([*(unit.dimension for unit in units if unit), *(["speed"] if _SPEED.search(text) else [])])
 
 
 def amount_spellings(amount: str) -> list[str]:
