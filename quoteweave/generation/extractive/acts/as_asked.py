@@ -172,7 +172,7 @@ def _only_supposes(text: str, question: QuestionTerms) -> bool:
     if _ASKS_STATE.match(question.text) is None:
         return False
     condition, asked = _CONDITION.match(text), set(subject_terms(question)[-1:])
-    if condition is None or _ASKS_IF.search(question.text):
+    if condition is None or _ASKS_IF.search(question.text[:MAX_ANALYSED_CHARACTERS]):
         return INSTRUCTION.match(text) is not None
     return asked.isdisjoint(words(text[condition.end() :]))
 

@@ -34,7 +34,7 @@ PLACES = lazy_regex(
 """The name of a column that says where a thing is."""
 MONEY = lazy_regex(r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|EUR|USD|GBP|CHF)\b", re.IGNORECASE)
 """What shows that a cell is an amount of money."""
-_ASKS_NODOER = lazy_regex(
+_ASKS_NO_DOER = lazy_regex(
     r"\W*who(?:\s+\w+)?\s+(?:is|are|was|were|be|been|being)\s+(?!\w+ing\b)|\W*(?!who\b)", re.IGNORECASE
 )
 DOER = lazy_regex(r"(?:the\s+)?(\w{3,})(?:er|or)s?(?:\s+names?)?", re.IGNORECASE)
@@ -149,7 +149,7 @@ def acts_of_doer(name: str, question: str, question_words: Collection[str]) -> f
     frozenset({'won'})
     """
     doer = DOER.fullmatch(name)
-    if doer is None or _ASKS_NODOER.match(question):
+    if doer is None or _ASKS_NO_DOER.match(question):
         return frozenset()
     acts = frozenset(words(f"{doer[1]} {doer[1]}e {doer[1][:-1]}"))
     return frozenset(word for word in question_words if not acts.isdisjoint({word, *words_alike(word)}))
