@@ -118,6 +118,41 @@ def ask(question: str, *texts: str) -> Answer:
             "A half plot measures 125 square metres.",
             "A full plot measures 250 square metres; a half plot costs 34 euros.",
         ),
+        (
+            "How often is the front tank emptied?",
+            "The front tank is emptied once a year.",
+            "The rear tank next to the front tank is emptied once a year.",
+        ),
+        (
+            "Is the archive out of order?",
+            "The archive next to the lift is out of order.",
+            "The lift next to the archive is out of order.",
+        ),
+        (
+            "What does valve 3 do?",
+            "Valve 3 drains the circuit.",
+            "Valve 4 drains the circuit.",
+        ),
+        (
+            "Who is the manager of the guide?",
+            "The manager of the guide is Ada Byron.",
+            "The manager of the shop is Ada Byron.",
+        ),
+        (
+            "When does the night bus leave the guide?",
+            "The night bus leaves the guide at 1:15.",
+            "The night bus leaves the market at 1:15.",
+        ),
+        (
+            "When does the bus to Skarn arrive?",
+            "The bus to Skarn arrives at 12:25.",
+            "The bus from Skarn arrives at 12:25.",
+        ),
+        (
+            "How much did the front tank hold in May?",
+            "The front tank held 31 litres in May.",
+            "In May the front tank has a capacity of 48 litres.",
+        ),
     ],
 )
 def test_another_of_several_is_no_answer(question: str, answers: str, does_not: str) -> None:

@@ -188,7 +188,7 @@ def asked_thing_text(question: str) -> str:
 def without_thing_kind(text: str) -> frozenset[str]:
     """The words of a name without words for such things ("the Reset button"), and without single letters, if it can."""
     named = frozenset(words(text)) - thing_kinds() or frozenset(words(text))
-    return frozenset(word for word in named if len(word) > 1) or named
+    return frozenset(word for word in named if len(word) > 1 or word.isdecimal()) or named
 
 
 def thing_kinds() -> frozenset[str]:

@@ -89,7 +89,7 @@ _ASKED_PLACE = lazy_regex(
     r"\b(?:on|in|at|inside|onto|into)\s+(?:the|our|your)\s+(?P<thing>[^\W\d_]{3,})", re.IGNORECASE
 )
 _ASKED_OF_THING = lazy_regex(
-    r"\W*(?:when|where|how\s+(?!far\b)\w+|what\s+time)\s+(?:is|are|was|were|do|does|did|will)\s+"
+    r"\W*(?:(?:when|where|how\s+(?!far\b)\w+|what\s+time)\s+)?(?:is|are|was|were|do|does|did|will)\s+"
     rf"(?P<thing>.*?)(?=\s(?:{PREPOSITIONS})\s|\W*$)",
     re.IGNORECASE,
 )
@@ -120,6 +120,7 @@ _CODE_OF_KIND = lazy_regex(
     r"(?:\b(?P<before>[^\W\d_]{3,})\s+)?\b(?P<code>[A-Z]{1,4}-?\d[\w.-]*)\b(?:\s+(?P<after>[^\W\d_]{3,})\b)?"
 )
 _SHOWN = frozenset(words("error fault code message warning alarm sign symbol signal"))
+_WAY = lazy_regex(r"\b(to|from)\s+(?:the\s+)?([^\W\d_]{3,})", re.IGNORECASE)
 _SELF = frozenset({"this", "these", "our", "its", "their", "your", "my", "his", "her"})
 _BESIDE_OFFICE = lazy_regex(
     r"\b(vice|deputy|assistant|associate|acting|interim|honorary|former)[\s-]+([^\W\d_]{4,})\b", re.IGNORECASE
@@ -142,7 +143,8 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     if of_another_period or of_another_sign or lacks_option(question_text, around, statement.quote.document):
         return True
     of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(question_text, text, terms)
-    of_other = of_other or (is_text and _is_of_another_owner(question_text, text))
+    of_other = of_other or (is_text and _is_of_another_owner(question_text, text, question.asks))
+    of_other = of_other or (question.asks in {"date", "place"} and _is_of_other_direction(question_text, text))
     of_other = of_other or (is_text and _is_of_another_office(question_text, text))
     of_other = of_other or (is_text and _is_beside_the_thing(question, text))
     of_other = of_other or _is_measured_otherwise(question_text, text)
@@ -204,16 +206,28 @@ def _leaves_open_which(noun: str, text: str, question: str) -> bool:
     return first is not None and found is not None and found.end() == first.end()
 
 
-def _is_of_another_owner(question: str, text: str) -> bool:
-    """Whether a text gives a property of another thing: the length of the bridge over the quay, not of the quay."""
+def _is_of_another_owner(question: str, text: str, asks: AnswerType) -> bool:
+    """Whether a text gives a property of another thing: the length of the bridge over the quay, not of the quay.
+
+    The manager of the shop is not that of the museum, though the museum need not be named in a document about it.
+    """
     for name, owner in _OF_THING.findall(question):
         noun, thing = words(name), set(words(owner))
         thing = thing.union(*map(words_alike, thing))
         told = [each for one, each in _OF_THING.findall(text) if noun and words(one) == noun]
         of_others = [each for each in told if _may_be_owner(each)]
-        if of_others and thing.isdisjoint(words(" ".join(told))) and _stands_behind(thing, of_others[0], text):
-            return not any(first in thing and [then] == noun for first, then in pairwise(words(text)))
+        if of_others and thing.isdisjoint(words(" ".join(told))):
+            if asks == "person" and thing.isdisjoint(words(text)):
+                return _may_be_owner(owner)
+            if _stands_behind(thing, of_others[0], text):
+                return not any(first in thing and [then] == noun for first, then in pairwise(words(text)))
     return False
+
+
+def _is_of_other_direction(question: str, text: str) -> bool:
+    """Whether a text tells of what goes from the one place to which it goes in the question, or the other way round."""
+    asked, ways = ({(way.casefold(), place.casefold()) for way, place in _WAY.findall(one)} for one in (question, text))
+    return len(asked) == 1 and asked.isdisjoint(ways) and {place for _, place in asked} <= {place for _, place in ways}
 
 
 def _may_be_owner(text: str) -> bool:
@@ -267,15 +281,20 @@ def _is_beside_the_thing(question: QuestionAnalysis, text: str) -> bool:
 
     A date behind the thing is its own, "before the meeting on 3 May", and so is the verb of the question.
     """
-    is_place = question.asks == "yes_or_no"
-    found = (_ASKED_PLACE if is_place else _ASKED_OF_THING).finditer(question.text[:MAX_ANALYSED_CHARACTERS])
+    question_text, is_place = question.text[:MAX_ANALYSED_CHARACTERS], question.asks == "yes_or_no"
+    # "The mill is opposite the inn" says so of the inn, too.
+    asks_beside = is_place and re.search(rf"\b(?:{_BESIDE})\b", question_text, re.IGNORECASE) is not None
+    matches = [*(_ASKED_PLACE.finditer(question_text) if is_place else ())]
+    matches += [] if asks_beside else [_ASKED_OF_THING.match(question_text)]
+    names = {word.casefold() for match in matches if match for word in WORD.findall(match["thing"]) if words(word)}
+    verbs = frozenset(words(question_text)).difference(words(" ".join(names))) | verbs_of(question_text)
     before = rf"\b(?:{_BESIDE}|{_WAYS if is_place else _IN_TIME})\s+(?:the|our|your)\s+(?:[\w'’-]+\s+){{0,2}}?"
-    for word in {word.casefold() for one in found for word in WORD.findall(one["thing"]) if words(word)}:
-        beside = rf"{before}{word}\b(?!\W+(?:(?:on|at|of|in)\s+)?(?:{_DATE_BEGINS}))(?=\W+(?P<next>[^\W\d_]+)|)"
+    for name in names:
+        beside = rf"{before}{name}\b(?!\W+(?:(?:on|at|of|in)\s+)?(?:{_DATE_BEGINS}))(?=\W+(?P<next>[^\W\d_]+)|)"
         of_another, rest = re.search(beside, text, re.IGNORECASE), re.sub(beside, " ", text, flags=re.IGNORECASE)
-        if of_another is None or re.search(rf"\b{word}\b", rest, re.IGNORECASE):
+        if of_another is None or re.search(rf"\b{name}\b", rest, re.IGNORECASE):
             continue
-        if set(words(of_another["next"] or "")).isdisjoint(words(question.text)):
+        if verbs.isdisjoint(words(of_another["next"] or "")):
             return True
     return False
 

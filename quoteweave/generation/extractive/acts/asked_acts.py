@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, AnswerType, words_alike
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, AnswerType, with_words_alike, words_alike
 from quoteweave.core.text.question_words import asked_thing
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.extractive.acts.clauses import (
@@ -47,6 +47,7 @@ _ASKS_BY_HELPING_VERB = lazy_regex(
 _ASKS_WHAT_WAS = lazy_regex(rf"\W*{_WHAT_WAS}", re.IGNORECASE)
 _BEGINS_WITH_PRONOUN = lazy_regex(r"\W*(?:I|we|you|one|it|they|he|she|there|this|that|these|those)\b", re.IGNORECASE)
 _RELATIVE = lazy_regex(r"\b(?:who|which|that)\b", re.IGNORECASE)
+_OBJECT = lazy_regex(rf"\W*the\s+(?P<thing>.+?)(?=\s(?:{PREPOSITIONS})\s|$)", re.IGNORECASE)
 _ASKS_WHETHER_ONE_MAY = lazy_regex(r"(?:can|may|should|must|do|does)$", re.IGNORECASE)
 _AFTER_PRONOUN = lazy_regex(r"(?:I|we|you|one|they|he|she)\s+(?:(?:also|ever|still)\s+)?(?P<verb>\w+)", re.IGNORECASE)
 # A few words that name one thing; a second thing may only follow a preposition: "the shop of the museum".
@@ -236,6 +237,15 @@ def _is_done_by_thing(act: Act, asked: AskedAct) -> bool:
     return names_as_head(owner, thing) if words(owner) else _is_asked(act, asked, may_deny=True)
 
 
+def _has_another_object(told: str, asked: str) -> bool:
+    """Whether an act is done to something else than the question's: "leaves the market", for "leave the harbour"."""
+    asked_object = _OBJECT.match(asked)
+    if asked_object is None or _OBJECT.match(told) is None:
+        return False
+    thing = words(asked_object["thing"])
+    return with_words_alike(frozenset(words(told)), thing).isdisjoint(thing)
+
+
 def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:
     thing = frozenset(head_nouns(asked.subject))
     if act.is_noun:
@@ -248,5 +258,7 @@ def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:
     if thing and not of_thing:
         return False
     if not act.is_asserted or (act.is_denied and not may_deny) or act.tense not in _TENSES[asked.helping]:
+        return False
+    if not act.is_passive and _has_another_object(act.after, asked.after):
         return False
     return asked.may_have_object or not act.has_object() or _HAS_PLACE.match(asked.verb) is not None
