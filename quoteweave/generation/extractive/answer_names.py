@@ -335,11 +335,11 @@ def _by_thing() -> re.Pattern[str]:
         r"(?:is|are|hangs?|stands?|lies?|sits?|located|situated|found|kept|stored|placed|parked|fixed|mounted|fitted"
         r"|hidden|left|(?P<act>(?!(?:gather|assemble|meet|wait)\b)\w{3,}))"  # an act that is asked for
     )
-    beside = (
-        r"(?:in|inside|on|at|beside|behind|opposite|outside|above|under|below|between|near|next\s+to|in\s+front\s+of)"
-    )
+    aside = r"beside|behind|beyond|opposite|outside|inside|above|under|below|next\s+to|in\s+front\s+of"
+    side = r"(?:on|to|at)\s+the\s+(?:left|right|front|back|top|bottom)(?:\s+side)?\s+of"
+    beside = rf"(?:in|on|at|between|near|{aside}|{side})"
     ends = (
-        r"(?=\s*(?:[^\w\s]|$)|\s+(?:of|in|on|at|by|near|beside|behind|opposite|next|and|or|where|that|which|to|from"
+        rf"(?=\s*(?:[^\w\s]|$)|\s+(?:of|in|on|at|by|near|{aside}|and|or|where|that|which|to|from"
         r"|with|for|during|until|every|each)\b)"
     )
     # Words such as "clubhouse" and "boathouse" need not be listed.
@@ -347,14 +347,14 @@ def _by_thing() -> re.Pattern[str]:
     # After these verbs, any noun tells a place, and so it does after "is beside" and the like.
     placed = (
         r"(?P<placed>located|situated|kept|stored|placed|parked|fixed|mounted|fitted|hidden|gather|assemble|meet|wait"
-        r"|(?:is|are)(?=\s+(?:beside|behind|opposite|above|under|below|next\s+to|in\s+front\s+of|inside)\b))"
+        rf"|(?:is|are)(?=\s+(?:{aside}|{side})\b))"
     )
     no_place = (
         r"(?!(?:morning|afternoon|evening|night|day|week|weekend|month|year|end|beginning|case|event|order|way)\b)"
     )
     article = r"(?:the|an?|our|its|your)\s+(?:[\w'’-]+\s+){0,2}?"
     timed = r"(?:on\s+(?:[\w.:]+\s+){1,6}?)?(?:at\s+[\d:.]+\s+)?"
-    numbered = r"in\s+(?:room|hall|building)\s+(?-i:[A-Z]|\d)"  # "in room B 118"
+    numbered = r"in\s+(?:room|hall|building|cabin|house|hut|flat)\s+(?-i:[A-Z]|\d)"  # "in room B 118"
     return re.compile(
         rf"\b{verb}\s+(?:\w+ly\s+)?{timed}(?:{beside}\s+{article}{noun}s?{ends}|{numbered})"
         rf"|\b{placed}\s+{beside}\s+{article}{no_place}\w{{3,}}{ends}",

@@ -56,7 +56,7 @@ _VALUE = lazy_regex(rf"value|balance|{_QUANTITY.pattern}", re.IGNORECASE)
 _TELLS_VALUE = (
     r"\b{noun}\b[^.;]{{0,40}}?(?:\b(?:is|are|was|were|of|at|to|total(?:s|ed)?|reach(?:es|ed))\b|[:=(])\s*"
     r"(?:about|approximately|around|only|up to|nearly|over)?\s*"
-    r"(?:[$€£]|(?-i:[A-Z]{{3}})\b|(?-i:[A-Z]{{1,4}})-?(?=\d))?\s*"
+    r"(?:[$€£]|(?-i:[A-Z]{{3}})\b|(?-i:[A-Z]{{1,4}})-?(?=\d)|[-−–+](?=\d))?\s*"
     r"(?:(?!(?:19|20)\d\d\b)\d|"
     rf"(?:{NUMBER_WORDS}|hundred)\b)"
     r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:(?:mm|cm|km?|k?m|k?g|k?W|V|ml|l|Hz|%)\s+)?(?:\w+\s+)?(?:in\s+)?{noun}"

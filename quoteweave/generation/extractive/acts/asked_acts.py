@@ -66,6 +66,7 @@ _ASKED_PARTICIPLE = lazy_regex(
     re.IGNORECASE,
 )
 _ENDS_IN_BE_OR_NOT = lazy_regex(r"\b(?:be|been|being|not)\s+$", re.IGNORECASE)
+_ENDS_IN_ADVERB = lazy_regex(r"\s(?:first|last|ever|originally|officially|finally)\s*$", re.IGNORECASE)
 _HAS_BE = lazy_regex(r"\bbe\s", re.IGNORECASE)
 _ENDS_OR_PREPOSITION = lazy_regex(rf"\W*$|\s*(?:{PREPOSITIONS})\b", re.IGNORECASE)
 _HAS_PLACE = lazy_regex(r"(?:leave|depart|reach|enter|pass)s?$", re.IGNORECASE)  # "The coach leaves the town at 6"
@@ -114,7 +115,7 @@ def asked_act(question: str) -> AskedAct | None:
     if place is None:
         return None
     start, end = place
-    subject = _ENDS_IN_BE_OR_NOT.sub("", rest[:start]).strip()
+    subject = _ENDS_IN_ADVERB.sub("", _ENDS_IN_BE_OR_NOT.sub("", rest[:start])).strip()
     return AskedAct(
         helping=helping,
         subject=subject or match["noun"] or "",
