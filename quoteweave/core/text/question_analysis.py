@@ -217,7 +217,7 @@ def words_alike(stem: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def _phrases_alike(stem: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(dict.fromkeys(phrase for asked, said in _alike() if stem in asked for phrase in said))
+    return tuple(dict.fromkeys(phrase for asked, phrases in _alike() if stem in asked for phrase in phrases))
 
 
 @cache
@@ -227,13 +227,16 @@ def _alike() -> list[tuple[frozenset[str], list[tuple[str, ...]]]]:
     # Whether something is forbidden is answered by what allows it, too.
     pairs += [[f"{may} {may_not}".split()] * 2 for may, may_not in permission_words()]
     pairs += [[asked.split(), said.split()] for asked, said in unit_words()]
-    return [(frozenset(words(" ".join(one))), [(*words(each),) for each in said if words(each)]) for one, said in pairs]
+    return [
+        (frozenset(words(" ".join(asked))), [(*words(phrase),) for phrase in phrases if words(phrase)])
+        for asked, phrases in pairs
+    ]
 
 
 def with_words_alike(held: frozenset[str], asked: Iterable[str]) -> frozenset[str]:
     """Return a statement's words, and the question's words that it expresses otherwise ("used", by "employed")."""
-    said = (word for word in asked if not words_alike(word).isdisjoint(held))
-    return held.union(word for word in said if any(held.issuperset(phrase) for phrase in _phrases_alike(word)))
+    near = (word for word in asked if not words_alike(word).isdisjoint(held))
+    return held.union(word for word in near if any(held.issuperset(phrase) for phrase in _phrases_alike(word)))
 
 
 @cache

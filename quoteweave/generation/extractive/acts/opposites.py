@@ -86,9 +86,9 @@ def _is_of_other_case(text: str, question: str) -> bool:
 def _tells_act(text: str, question: str) -> bool:
     """Whether a text has the state that a question is about only as an act: "emptied" or an order, for "is empty"."""
     asked = _ASKED_STATE.search(question[:MAX_ANALYSED_CHARACTERS])
-    told = [*words_of(words(asked["state"]), text)] if asked else []
-    return bool(told) and all(
-        one[0].endswith("ed") or (one.start() == 0 and INSTRUCTION.match(text) is not None) for one in told
+    matches = [*words_of(words(asked["state"]), text)] if asked else []
+    return bool(matches) and all(
+        match[0].endswith("ed") or (match.start() == 0 and INSTRUCTION.match(text) is not None) for match in matches
     )
 
 
