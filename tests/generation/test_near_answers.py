@@ -278,6 +278,8 @@ def test_additional_things_are_not_those_that_are_counted() -> None:
         ("What does -x do?", ["-x Print each command."], True),
         ("What does --quiet do?", ["-q, --quiet: Print no messages."], True),
         ("What does the errexit option do?", ["The errexit option is new.", "errexit Leave at once."], True),
+        ("What does the keep option do?", ["--keep: Keep the folder after a run."], True),
+        ("What does the k option do?", ["--keep: Keep the folder after a run."], False),
         ("What does -X do?", ["-x Print each command."], False),
         ("What does -x do?", ["The -x and -v options are turned off."], False),
         ("What does -x do?", ["-x Print each command.", "-x Mark each name for export."], False),

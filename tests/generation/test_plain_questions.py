@@ -133,6 +133,9 @@ SALES = "Product | 2022 (t) | 2023 (t)\nMussels | 410 | 455\nCrabs | 120 | 98\nC
         ("Where do lectures take place?", "Lectures take place on Tuesdays from 10:15 to 12:00 in room B 118.", "118"),
         ("How much is the tripod?", "A tripod is sold separately for 39 euros.", "39"),
         ("How much does the tank hold?", "The tank holds 5,000 litres.", "5,000"),
+        ("Who is the president?", "Ada Byron is the president, and Ida Holm is the vice president.", "Ada Byron"),
+        ("Who is the secretary?", "Ada Byron, the secretary, keeps the log.", "Ada Byron"),
+        ("Which key cuts the tape?", "Key K2 cuts the tape.", "K2"),
         ("When was the festival first held?", "The festival was first held in 1998.", "1998"),
         ("What is the minimum temperature?", "The minimum temperature is -22 °C.", "-22"),
         ("Where is the frame number?", "The frame number is on the left side of the frame.", "left side"),
@@ -214,6 +217,7 @@ def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) 
         ("Can I use the kitchen?", "Kitchen staff are welcome to the party."),
         ("Where is the market held?", "The place of the market fee is in the list of Osk."),
         ("Who is the secretary?", "Ada Byron was the secretary until 2019."),
+        ("Who is the secretary?", "We thank Ada Byron, the secretary, and the chair."),
         ("Where can I find the serial number?", "45 Using Skarn Mail 49 Using Skarn Air 51 The Serial Number in Osk 9"),
     ],
 )

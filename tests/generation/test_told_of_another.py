@@ -129,6 +129,31 @@ def ask(question: str, *texts: str) -> Answer:
             "The lift next to the archive is out of order.",
         ),
         (
+            "When is the summer party held?",
+            "The summer party after the board meeting is held on 5 June.",
+            "The lunch after the summer party is held on 5 June.",
+        ),
+        (
+            "What does the density setting do?",
+            "Use the density setting to print darker labels.",
+            "Use the density setting with care.",
+        ),
+        (
+            "Which gloves are thrown away?",
+            "Gloves with holes are thrown away after use.",
+            "Gloves are thrown away after use.",
+        ),
+        (
+            "Which books are new?",
+            "The books of Ada Byron are new.",
+            "Which books are new is shown beside the entrance.",
+        ),
+        (
+            "How much rain was there in April?",
+            "Rain in April was 84 mm, 12 mm less than in May.",
+            "Rain in May was 84 mm, 12 mm less than in April.",
+        ),
+        (
             "What does valve 3 do?",
             "Valve 3 drains the circuit.",
             "Valve 4 drains the circuit.",

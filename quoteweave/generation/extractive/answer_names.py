@@ -92,6 +92,7 @@ _HOLDER_IN_BRACKETS = lazy_regex(
 _IS_HOLDER = lazy_regex(
     rf"(?:{PERSON_NAME.pattern})\s+(?P<be>is|was)\s+(?:the|our|its)\s+([^,.;:()]{{2,40}}?)(?=[,.;()]|$|\s+(?:and|of|for|at|in|since)\b)"
 )
+_HOLDER_APPOSED = lazy_regex(rf"(?:{PERSON_NAME.pattern}),\s+(?:the|our|its)\s+([^,.;:()]{{2,40}}),(?!\s+and\b)")
 _MODAL = lazy_regex(r"\b(?:may|can|must|shall|should)\b", re.IGNORECASE)
 _DIRECTLY = {"amount": "number", "money": "number", "person": "name", "place": "place"}
 _BEGINS_CLAUSE = lazy_regex(r"[,;:]\s|\b(?:and|und|et|y)\s|^\W*(?:Today|Now|Currently|At\s+present)\s")
@@ -216,9 +217,10 @@ def names_holder(text: str, question: QuestionTerms) -> bool:
     """Whether a text has the post asked about beside a name: "Ada Byron (treasurer)", "the treasurer, Ada Byron"."""
     subject, asked = question.subject, question.text.split()
     before = (_ARTICLE_OR_MARK.split(text[: one.start()])[-1] for one in _APPOSED.finditer(text))
-    holders = [*_HOLDER_IN_BRACKETS.finditer(text), *(one for one in _IS_HOLDER.finditer(text) if one["be"] in asked)]
-    beside = [*(one[one.re.groups] for one in holders), *before]
-    return bool(subject) and any(set(words(one)) == subject for one in beside)
+    holders = [*_HOLDER_IN_BRACKETS.finditer(text), *_HOLDER_APPOSED.finditer(text)]
+    holders += [match for match in _IS_HOLDER.finditer(text) if match["be"] in asked]
+    posts = [*(match[match.re.groups] for match in holders), *before]
+    return bool(subject) and any(set(words(post)) == subject for post in posts)
 
 
 def is_of_colour(statement: Statement, thing: Set[str]) -> bool:

@@ -39,7 +39,7 @@ from quoteweave.generation.extractive.statements import (
     title_words,
 )
 from quoteweave.generation.relevance import QuestionTerms, question_terms, says_all, words_with_headings
-from quoteweave.generation.sentence_kinds import has_denying_word, may_be_asking_heading, tells_to
+from quoteweave.generation.sentence_kinds import INSTRUCTION, has_denying_word, may_be_asking_heading, tells_to
 
 Part = TypeVar("Part")
 MAX_STATEMENTS = 3
@@ -71,6 +71,7 @@ _ANY_THING = lazy_regex(r"device|appliance|product|unit|equipment", re.IGNORECAS
 _TROUBLE = lazy_regex(r"\b(?:problems?|troubleshooting|errors?|cannot|can[’']t|unable|fails?|if)\b", re.IGNORECASE)
 _OF_NAME = lazy_regex(r"\s(?:in|on|for|with|from|under)\s+([A-ZÀ-Þ][\w.+#-]*)")
 _PARTICLE = lazy_regex(r"\b(?:no(?!\.?\s*\d)|not|never|before|after|without|off|out|away|ohne|nicht)\b")
+_PURPOSE = lazy_regex(r"\b(?:to|for|so\s+that)\b")
 _MAKES = frozenset({"make", "find"})
 _ASKS_ACT = lazy_regex(r"\bto\s+(?:do|happen)\b", re.IGNORECASE)
 _ASKS_WHAT_ONE_DOES = lazy_regex(
@@ -266,21 +267,23 @@ def tells_use(statement: Statement, thing: frozenset[str], question: QuestionTer
     """
     if is_entry(statement, question):
         return True
-    said = words(statement.before) if statement.before and refers_back(statement.text) else statement.words
-    return thing <= frozenset(said[: len(thing) + MAX_BEFORE]) and any(len(word) > 1 for word in thing)
+    if INSTRUCTION.match(statement.text) and not _PURPOSE.search(statement.text):  # "Use the option with care"
+        return False
+    subject = words(statement.before) if statement.before and refers_back(statement.text) else statement.words
+    return thing <= frozenset(subject[: len(thing) + MAX_BEFORE]) and any(len(word) > 1 for word in thing)
 
 
-def those_of_use(statements: Sequence[Statement], question: QuestionTerms) -> list[Statement]:
+def statements_on_use(statements: Sequence[Statement], question: QuestionTerms) -> list[Statement]:
     """Of statements that answer a question, those that say what the thing does, if it asks for that: first its entry.
 
     None, if a document has several entries of that name: a manual has an option -x of each command.
     """
     thing = asked_thing(question.text)
-    entries = [one for one in statements if is_entry(one, question)] if thing else []
-    quotes = {one.quote.id: one.quote.document for one in entries}
+    entries = [statement for statement in statements if is_entry(statement, question)] if thing else []
+    documents = list({entry.quote.id: entry.quote.document for entry in entries}.values())
     if entries:
-        return entries if len(quotes) == len(set(quotes.values())) else []
-    return [one for one in statements if not thing or tells_use(one, thing, question)]
+        return entries if len(documents) == len(set(documents)) else []
+    return [statement for statement in statements if not thing or tells_use(statement, thing, question)]
 
 
 def is_about_something_else(question: str, heading: str) -> bool:

@@ -100,6 +100,7 @@ def is_entry(statement: Statement, question: QuestionTerms) -> bool:
     quote = statement.quote
     entry = _ENTRY.match(f"{statement.above}: {statement.text}" if statement.above else statement.text)
     terms = set(map(_as_term, entry["terms"].replace(",", " ").split())) if entry else set[str]()
+    terms |= {term.removeprefix("--") for term in terms}  # "the keep option" is "--keep"
     rest = [word for word in asked if _as_term(word) not in terms]
     above = {*words(quote.section or ""), *name_words(quote.document)}
     return len(rest) < len(asked) and set(words(" ".join(rest))) <= above

@@ -31,7 +31,7 @@ from quoteweave.core.text.spelling_variants import in_spelling_of
 from quoteweave.core.text.whole_document.front_matter_questions import read_front_matter_request
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import abstention, build_answer, with_citations
-from quoteweave.generation.extractive.asked_headings import begin_sections, headed_statements, those_of_use
+from quoteweave.generation.extractive.asked_headings import begin_sections, headed_statements, statements_on_use
 from quoteweave.generation.extractive.composition import compose
 from quoteweave.generation.extractive.criteria.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.locating import LocatedQuote, compose_places, compose_rest, find_places
@@ -288,7 +288,7 @@ class ExtractiveGenerator:
             for statement in statements
             if criteria.answers(statement, clearly_first=sentence_key(statement) == part.scores.first)
         ]
-        answering = those_of_use(answering, part.terms)
+        answering = statements_on_use(answering, part.terms)
         rows = [*statements, *ambiguous_rows(context, part.terms, found_rows, self.max_characters)]
         competing = [one for one in rows if criteria.may_compete(one) and one not in answering]
         answering, differing = split_by_agreement(answering, competing, part.terms, part.weights)

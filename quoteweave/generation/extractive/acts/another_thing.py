@@ -17,6 +17,7 @@ from quoteweave.core.text.question_words import thing_kinds, verbs_of
 from quoteweave.core.text.references.reference_words import reference_words
 from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
 from quoteweave.core.text.units import dimensions_in
+from quoteweave.generation.extractive.acts.asked_acts import IRREGULAR
 from quoteweave.generation.extractive.acts.clauses import PREPOSITIONS
 from quoteweave.generation.extractive.statements import Statement, picture_text, refers_back
 from quoteweave.generation.gate.dates import MONTHS, WEEKDAY, is_of_date
@@ -36,10 +37,10 @@ _ASKED_PERIOD = lazy_regex(rf"\b(?P<period>{'|'.join(PERIODS)})\s+(?P<thing>[\w'
 _UNNAMED = r"(?:Many|Most|Some|Several|Various|Certain|Numerous|Not all|A few|A number of)"
 _MUST_OR_DONE = (
     r"(?:can|may|must|should|shall|will|cannot|ha(?:s|ve)\s+to"
-    r"|(?:is|are|was|were)\s+(?:\w+ly\s+|not\s+)?\w+(?:ed|en))\b"
+    rf"|(?:is|are|was|were)\s+(?:\w+ly\s+|not\s+)?(?:\w+(?:ed|en)|{IRREGULAR}))\b"
 )
 _SAYS_WHICH = lazy_regex(
-    r"[:(]|\b(?:if|when|where|unless|who|that|which|whose|only|except|such\s+as|like|namely|includ\w+|with|without|by|as)\b",
+    r"[:(]|\b(?:if|when|where|unless|who|that|(?<!\bin\s)which|whose|only|except|such\s+as|like|namely|includ\w+|with|without|by|as)\b",
     re.IGNORECASE,
 )
 _NAMES_SOME = lazy_regex(r"[:(]|\b(?:such as|includ\w+|like|namely|especially|e\.g\.)")
@@ -96,6 +97,7 @@ _ASKED_OF_THING = lazy_regex(
 _BESIDE = r"above|below|behind|beside|near|next\s+to|close\s+to|opposite|outside|around|along|beyond|in\s+front\s+of"
 _IN_TIME = r"after|before|during|until|following"
 _WAYS = r"past|to|from|over"
+_HELPING = r"(?:is|are|was|were|has|have|had|do|does|did|will|can|may|must)\b"
 _DATE_BEGINS = rf"\d|{WEEKDAY}|{'|'.join(MONTHS)}"
 _RATE_OF = lazy_regex(r"\b(\w+)\s+(?:rates?|ratios?|margins?|percentages?|index)\b", re.IGNORECASE)
 _RATE_WORD = lazy_regex(r"\b(?:rates?|ratios?|margins?|percentages?|index|percent|share)\b|%", re.IGNORECASE)
@@ -145,7 +147,7 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(question_text, text, terms)
     of_other = of_other or (is_text and _is_of_another_owner(question_text, text, question.asks))
     of_other = of_other or (question.asks in {"date", "place"} and _is_of_other_direction(question_text, text))
-    of_other = of_other or (is_text and _is_of_another_office(question_text, text))
+    of_other = of_other or (is_text and _is_of_another_office(question_text, text, question.asks))
     of_other = of_other or (is_text and _is_beside_the_thing(question, text))
     of_other = of_other or _is_measured_otherwise(question_text, text)
     of_other = of_other or _is_code_of_another_kind(question_text, _named_in_first_column(statement) + text)
@@ -187,7 +189,7 @@ def _is_of_another_period(question: str, text: str) -> bool:
 
 
 def _leaves_open_which(noun: str, text: str, question: str) -> bool:
-    """Whether a text says only "this key", "many keys", or "a key" without more, while the question is which it is.
+    """Whether a text says only "this key", "which key" or "a key" without more, while the question is which it is.
 
     "Keys must be returned" says it neither, for "Which keys must be returned?": it tells of all what must be done.
     """
@@ -196,7 +198,7 @@ def _leaves_open_which(noun: str, text: str, question: str) -> bool:
     )
     if of_all and set(words(of_all["of"])) <= set(words(question)) and not _SAYS_WHICH.search(text):
         return True
-    if re.match(rf"\W*(?:This|These|Such) {noun}s?\b(?!\s*[,(:–—])", text):
+    if re.match(rf"\W*(?:This|These|Such|Which|What) {noun}s?\b(?!\s*[,(:–—])", text):
         return True
     if re.match(rf"\W*{_UNNAMED}\s+(?:of\s+the\s+)?{noun}s?\b", text) and not _NAMES_SOME.search(text):
         return True
@@ -242,13 +244,15 @@ def _stands_behind(thing: Set[str], other: str, text: str) -> bool:
     return not thing.isdisjoint(words(behind))
 
 
-def _is_of_another_office(question: str, text: str) -> bool:
-    """Whether a text is about an office beside the one asked for: the vice president instead of the president."""
-    asked_words = question.casefold().split()
-    return any(
-        beside.casefold() not in asked_words and re.search(rf"\b{office}\b", question, re.IGNORECASE) is not None
-        for beside, office in _BESIDE_OFFICE.findall(text)
-    )
+def _is_of_another_office(question: str, text: str, asks: AnswerType) -> bool:
+    """Whether a text is about an office beside the one asked for: the vice president instead of the president.
+
+    It may name the holders of both.
+    """
+    asked_words, rest = question.casefold().split(), _BESIDE_OFFICE.sub(" ", text) if asks == "person" else ""
+    offices = (office for beside, office in _BESIDE_OFFICE.findall(text) if beside.casefold() not in asked_words)
+    named = (rf"\b{office}\b" for office in offices)
+    return any(re.search(one, question, re.I) and not re.search(one, rest, re.I) for one in named)
 
 
 def _refers_to_another_subject(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:
@@ -288,7 +292,9 @@ def _is_beside_the_thing(question: QuestionAnalysis, text: str) -> bool:
     matches += [] if asks_beside else [_ASKED_OF_THING.match(question_text)]
     names = {word.casefold() for match in matches if match for word in WORD.findall(match["thing"]) if words(word)}
     verbs = frozenset(words(question_text)).difference(words(" ".join(names))) | verbs_of(question_text)
-    before = rf"\b(?:{_BESIDE}|{_WAYS if is_place else _IN_TIME})\s+(?:the|our|your)\s+(?:[\w'’-]+\s+){{0,2}}?"
+    before = (
+        rf"\b(?:{_BESIDE}|{_WAYS if is_place else _IN_TIME})\s+(?:the|our|your)\s+(?:(?!{_HELPING})[\w'’-]+\s+){{0,2}}?"
+    )
     for name in names:
         beside = rf"{before}{name}\b(?!\W+(?:(?:on|at|of|in)\s+)?(?:{_DATE_BEGINS}))(?=\W+(?P<next>[^\W\d_]+)|)"
         of_another, rest = re.search(beside, text, re.IGNORECASE), re.sub(beside, " ", text, flags=re.IGNORECASE)
@@ -342,13 +348,12 @@ def _is_code_of_another_kind(question: str, text: str) -> bool:
 
     An error may be called a fault or a message, too, and a key a button: what is shown is told from what is pressed.
     """
-    asked, told = _kinds_of_codes(question), _kinds_of_codes(text)
-    shown = (
-        (bool(kinds & _SHOWN), {bool({one} & _SHOWN) for one in told.get(code, ())})
-        for code, kinds in asked.items()
-        if kinds
-    )
-    return any(others and is_shown not in others for is_shown, others in shown)
+    kinds_in_text = _kinds_of_codes(text)
+    for code, kinds in _kinds_of_codes(question).items():
+        others = kinds_in_text.get(code, set())
+        if kinds and others and not (others & _SHOWN if kinds & _SHOWN else others - _SHOWN):
+            return True
+    return False
 
 
 def _kinds_of_codes(text: str) -> dict[str, set[str]]:

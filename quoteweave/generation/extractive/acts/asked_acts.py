@@ -27,15 +27,15 @@ OBJECT_WORDS = 5
 
 _ACT_KINDS = frozenset({"date", "place", "yes_or_no", "amount", "money"})
 """Kinds of questions for which a statement must be about the thing and the time of the act asked about."""
-# Participles at the end of the question or before a preposition; the irregular ones are a closed class.
-_IRREGULAR = (
+IRREGULAR = (
     "paid|laid|said|held|sold|told|built|sent|spent|lent|made|found|bound|ground|set|put|cut|shut|hit|read|led|fed|lost|won|kept"
     "|left|met|felt|dealt|meant|bought|brought|taught|caught|fought|sought|thought|heard|understood|shot|hung|dug|struck|begun"
     "|run|sung|worn|torn|born|done|gone|shown|known|grown|flown|thrown|drawn|withdrawn|bred|swept|slept"
     "|broken|spoken|taken|eaten|written|beaten|fallen|given|driven|chosen|frozen|hidden|stolen|woven|forgotten|bitten|shaken"
     "|proven|seen|been|forbidden|sworn|mistaken|undertaken|rewritten|rebuilt"
 )
-_WHAT_WAS = rf"what(?=\s+(?:was|were)\s+(?:[a-z]{{2,}}ed|{_IRREGULAR})\b)"
+"""A pattern for irregular participles, which are a closed class."""
+_WHAT_WAS = rf"what(?=\s+(?:was|were)\s+(?:[a-z]{{2,}}ed|{IRREGULAR})\b)"
 _HELPING = r"(?:is|are|was|were|has|have|had|do|does|did|will|can|may|must|should)\b"
 _ASKS_BY_HELPING_VERB = lazy_regex(
     r"\W*(?:(?:when|where|how(?:\s+(?:often|long|late|early|much|soon|quickly))?"
@@ -60,8 +60,9 @@ _SUBJECT = lazy_regex(
 _ASKED_INFINITIVE = lazy_regex(rf"(?<=\s)[a-zß-ÿ]+(?=\W*$|\s+(?:{PREPOSITIONS}|{ARTICLES}|\d+|{NUMBERS})\b)")
 _FORMS_OF_BE, _FORMS_OF_HAVE = frozenset({"is", "are", "was", "were"}), frozenset({"has", "have", "had"})
 _FORMS_OF_DO = frozenset({"do", "does", "did", "will"})
+# Participles at the end of the question or before a preposition.
 _ASKED_PARTICIPLE = lazy_regex(
-    rf"(?<!\S)(?:[^\W\d_]{{2,}}ed|{_IRREGULAR})\b"
+    rf"(?<!\S)(?:[^\W\d_]{{2,}}ed|{IRREGULAR})\b"
     rf"(?=\W*$|,|\s+(?:{PREPOSITIONS}|as|and|or|again|every|each|there|here|today|yet|now)\b)",
     re.IGNORECASE,
 )

@@ -7,7 +7,7 @@ from quoteweave.core.text.question_analysis import AnswerType
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.clauses import head_nouns
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID
-from quoteweave.generation.gate.dates import MONTHS, NAMES_WEEKDAY, WEEKDAY
+from quoteweave.generation.gate.dates import MONTHS, NAMES_WEEKDAY, WEEKDAY, is_of_date
 from quoteweave.generation.gate.facts import read_evidence
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms
 from quoteweave.generation.sentence_kinds import INSTRUCTION
@@ -81,6 +81,13 @@ def is_headed_by_time(heading: str, question: str) -> bool:
     return _TIME_ALONE.fullmatch(heading) is not None and _ASKS_OF_PAST.search(question) is None
 
 
+_COMPARES = lazy_regex(
+    r"\b(?:by\s+how|than|more|less|fewer|compared|chang|increas|decreas|gr[eo]w|f[ae]ll|rose|rise|differ)",
+    re.IGNORECASE,
+)
+_THAN_IN = lazy_regex(r"\b(?:than\s+(?:in|on|at|during)|compared\s+(?:with|to))\s+[^,;.]+", re.IGNORECASE)
+
+
 def tells_time_of_its_own(text: str, question: str) -> bool:
     """Whether a text tells a time that is no date: "The sauna is closed on Mondays", "Pay day is the 25th".
 
@@ -143,7 +150,14 @@ def past_years(text: str, question: str) -> frozenset[str]:
 
 
 def is_of_another_time(text: str, question: str, asks: AnswerType) -> bool:
-    """Whether a text is about another time than the question, or about one event if it asks what happens in a case."""
+    """Whether a text is about another time than the question, or about one event if it asks what happens in a case.
+
+    "84 mm in May, 12 mm less than in April" does not tell how much it was in April.
+    """
+    if asks in NUMBER_KINDS and not _COMPARES.search(question):
+        dates = set(filter(is_of_date, words(question))).intersection(words(text))
+        if dates and dates.isdisjoint(words(_THAN_IN.sub(" ", text))):
+            return True
     if SAYS_PAST.search(question):  # "The club will win" does not tell whether it did
         return asks == "yes_or_no" and _SAYS_FUTURE.search(text) is not None and not SAYS_PAST.search(text)
     once = asks in NUMBER_KINDS | {"statement"} and SAYS_PAST.search(text) and _SINCE_CHANGED.search(text)

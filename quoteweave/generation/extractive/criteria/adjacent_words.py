@@ -67,8 +67,8 @@ def keeps_adjacent(text_words: Sequence[str], asked: Pairs, all_asked: Pairs, ot
     turned = {
         (first, then) for at, then in enumerate(text_words) for first in text_words[at + 1 : at + 1 + TURNED_WITHIN]
     }
-    # "A quality of 75 gives" has the quality beside what it gives.
-    adjacent = _adjacent(text_words) | _adjacent([word for word in text_words if not word.isdecimal()], _ADVERBS)
+    # "A quality of 75 gives" has the quality beside what it gives, and "Key K2 cuts" the key.
+    adjacent = _adjacent(text_words) | _adjacent([word for word in text_words if word.isalpha()], _ADVERBS)
     if not pairs or not (pairs | all_asked).isdisjoint(adjacent) or not pairs.isdisjoint(turned):
         return True
     parted = (pair for pair in pairs if not ALSO_BEFORE.isdisjoint(pair))
