@@ -323,6 +323,8 @@ def described(collection: Any, notes: list[str]) -> Any:
         DESCRIPTIONS,
         Description,
         damaged_descriptions,
+        lost_descriptions,
+        lost_note,
         read_descriptions,
     )
 
@@ -334,6 +336,8 @@ def described(collection: Any, notes: list[str]) -> Any:
             notes.append(f"{collection.root / DESCRIPTIONS}: the last one was cut short, and is asked for again")
         else:
             raise damaged_descriptions(collection.root, found)
+    if lost := lost_descriptions(collection.iter_documents_quotes(), {found.text for found in known}):
+        notes.append(lost_note(collection.root, lost))
     return known
 
 

@@ -26,7 +26,14 @@ from quoteweave.collection.segments.segment import read_segment
 from quoteweave.collection.storage_errors import OTHER_VERSION, DamagedFile, renewal_advice
 from quoteweave.collection.stores.content import ContentStore
 from quoteweave.collection.stores.generations import PLAN, try_read_manifest
-from quoteweave.collection.stores.image_texts import DESCRIPTIONS, DamagedLine, read_descriptions
+from quoteweave.collection.stores.image_texts import (
+    DESCRIPTIONS,
+    DamagedLine,
+    Description,
+    lost_descriptions,
+    lost_note,
+    read_descriptions,
+)
 from quoteweave.collection.unreferenced import unfinished_pages, unreferenced_files
 from quoteweave.collection.writer_lock import OWNER_NAME, find_link, is_being_written
 from quoteweave.core.errors import CollectionError, CollectionLocked, EndpointError, MissingExtra, QuoteweaveError
@@ -102,7 +109,7 @@ class _Check:
         if not damaged:  # a damaged catalogue does not say what should be there
             with closing(self._folder.catalog), Collection(self.root) as collection:
                 damaged += [*self._contents(collection), *self._shards(), *self._segments(collection)]
-                damaged += [*self._indexes(collection), *self._ocr_texts(), *self._descriptions()]
+                damaged += [*self._indexes(collection), *self._ocr_texts(), *self._descriptions(collection)]
                 leftovers = self._leftovers()
                 if (unread := collection.unread_files_note()) is not None:
                     self._notes.append(unread)
@@ -231,15 +238,17 @@ class _Check:
         for path in self._folder.ocr_texts.damaged(on_file=self._visit):
             yield Damage(part="ocr text", file=self._place(path), what="its content is not what was written")
 
-    def _descriptions(self) -> Damages:
+    def _descriptions(self, collection: Collection) -> Damages:
         path = self.root / DESCRIPTIONS
-        if not path.exists():
-            return
         try:
-            lines = [found for found in read_descriptions(self._visit(path)) if isinstance(found, DamagedLine)]
+            found = [*read_descriptions(self._visit(path))] if path.exists() else []
         except OSError as error:
             yield Damage(part="description", file=path.name, what=f"it cannot be read ({error.strerror or error})")
             return
+        lines = [line for line in found if isinstance(line, DamagedLine)]
+        texts = {one.text for one in found if isinstance(one, Description)}
+        if not lines and (lost := lost_descriptions(collection.iter_documents_quotes(), texts)):
+            self._notes.append(lost_note(self.root, lost))
         for line in lines:
             if line.cut:
                 note = "is cut short; quoteweave describe asks for its picture again"

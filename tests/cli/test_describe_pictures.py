@@ -120,6 +120,19 @@ def test_a_damaged_description_is_told_and_asked_for_again_after_a_repair(quotew
     assert len(server.requests) == 5
 
 
+def test_descriptions_lost_at_the_end_of_a_line_are_told(quoteweave: Quoteweave, port: Path) -> None:
+    path = port / "descriptions.jsonl"
+    with ModelServer(said) as server:
+        options = ("-c", port, "--model", "v", "--base-url", server.base_url)
+        quoteweave("describe", *options)
+        assert "lost" not in quoteweave("check", "-c", port).out
+        path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+        note = "is lost; quoteweave describe asks for the pictures again"
+        assert note in quoteweave("check", "-c", port).out
+        assert note in " ".join(quoteweave("describe", *options).err.split())
+    assert len(server.requests) == 3
+
+
 def test_what_a_killed_writer_left_is_removed_where_nothing_is_to_be_described(
     quoteweave: Quoteweave, tmp_path: Path
 ) -> None:

@@ -1,7 +1,7 @@
 """Texts of pictures made after their documents were added: vision models' descriptions, and OCR of crops."""
 
 import json
-from collections.abc import Callable, Collection, Container, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +10,13 @@ from typing import Self
 from pydantic import Field, ValidationError
 
 from quoteweave.collection.checksums import record_checksum, sealed_bytes, unsealed_bytes
+from quoteweave.collection.records import IMPORTED
 from quoteweave.collection.storage_errors import guard_writing, repair_command
 from quoteweave.collection.stores.content import ContentStore, atomic_write
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import CollectionError, StorageError
-from quoteweave.core.records import Record
+from quoteweave.core.messages import pluralize
+from quoteweave.core.records import Document, Quote, Record
 
 DESCRIPTIONS = "descriptions.jsonl"
 
@@ -61,6 +63,21 @@ def read_descriptions(path: Path) -> Iterator[Description | DamagedLine]:
                 yield DamagedLine(number, cut=not line.endswith(b"\n"))
             else:
                 yield found if found.is_whole() else DamagedLine(number, cut=False)
+
+
+def lost_descriptions(documents: Iterable[tuple[Document, object, Iterable[Quote]]], known: Container[str]) -> int:
+    """How many quotes have a description that the file has no more, of which `known` are the texts.
+
+    A file that was cut at the end of a line does not show it. Imported documents came with their own descriptions.
+    """
+    own = (quotes for document, _, quotes in documents if not document.parser.startswith(IMPORTED))
+    return sum(1 for quotes in own for quote in quotes if quote.vlm_text and quote.vlm_text not in known)
+
+
+def lost_note(root: Path, count: int) -> str:
+    """The note on descriptions that the file lacks."""
+    which = pluralize(count, "description is", "descriptions are")
+    return f"{root / DESCRIPTIONS}: {which} lost; quoteweave describe asks for the pictures again"
 
 
 def damaged_descriptions(root: Path, line: DamagedLine) -> CollectionError:

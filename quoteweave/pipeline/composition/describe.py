@@ -14,7 +14,14 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.stores.image_texts import DESCRIPTIONS, Description, damaged_descriptions, read_descriptions
+from quoteweave.collection.stores.image_texts import (
+    DESCRIPTIONS,
+    Description,
+    damaged_descriptions,
+    lost_descriptions,
+    lost_note,
+    read_descriptions,
+)
 from quoteweave.collection.writer_lock import has_killed_owner
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.prompts import load_prompt
@@ -69,6 +76,8 @@ class Survey:
     output_tokens: int
     cut: bool = False
     """Whether the last description was not written completely; its picture is among those left."""
+    lost: int = 0
+    """How many quotes have a description that is missing in the file; their pictures are among those left."""
 
 
 class PictureDescriber:
@@ -104,6 +113,7 @@ class PictureDescriber:
             input_tokens=len(undescribed) * a_prompt + captions,
             output_tokens=len(undescribed) * REPLY_TOKENS,
             cut=cut,
+            lost=0 if cut else lost_descriptions(self.collection.iter_documents_quotes(), {*described.values()}),
         )
 
     async def describe(
@@ -260,6 +270,8 @@ def describe_collection(
     survey = describer.survey()
     if survey.cut:
         progress.note("note: the last description was cut short, and its picture is described again")
+    if survey.lost:
+        progress.note(f"note: {lost_note(collection.root, survey.lost)}")
     pictures = list(survey.left[: options.limit])
     failed, spent = dict[str, str](), [0, 0]
     if pictures:
