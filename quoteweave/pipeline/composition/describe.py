@@ -7,7 +7,7 @@ description is removed with the last document that shows its picture.
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +47,7 @@ REPLY_TOKENS = 250
 """Estimated tokens of a description; a reasoning model uses more."""
 MAX_FAILURES = 10
 """Consecutive failures after which the work stops."""
+CUT_SHORT = "the last description was cut short, and its picture is described again"
 MAX_PIXELS = 2_000_000
 """Pixels of a picture that is sent, at most; a larger one is shrunk."""
 
@@ -74,10 +75,8 @@ class Survey:
     input_tokens: int
     """Estimated tokens for describing the pictures that are left."""
     output_tokens: int
-    cut: bool = False
-    """Whether the last description was not written completely; its picture is among those left."""
-    lost: int = 0
-    """How many quotes have a description that is missing in the file; their pictures are among those left."""
+    note: str = ""
+    """Which descriptions the file has lost; their pictures are among those left."""
 
 
 class PictureDescriber:
@@ -112,8 +111,7 @@ class PictureDescriber:
             without_crop=without,
             input_tokens=len(undescribed) * a_prompt + captions,
             output_tokens=len(undescribed) * REPLY_TOKENS,
-            cut=cut,
-            lost=0 if cut else lost_descriptions(self.collection.iter_documents_quotes(), {*described.values()}),
+            note=CUT_SHORT if cut else self._lost_note(described.values()),
         )
 
     async def describe(
@@ -160,6 +158,10 @@ class PictureDescriber:
             for quote, _ in pictures
             if quote.id in description and quote.vlm_text != description[quote.id]
         }
+
+    def _lost_note(self, known: Iterable[str]) -> str:
+        lost = lost_descriptions(self.collection.iter_documents_quotes(), set(known))
+        return lost_note(self.collection.root, lost) if lost else ""
 
     def _known(self) -> tuple[dict[str, str], bool]:
         """Descriptions by the keys of their pictures, and whether the last one is cut short."""
@@ -268,10 +270,8 @@ def describe_collection(
         raise UsageError("name the chat model with --model, or in QUOTEWEAVE_MODEL")
     describer = PictureDescriber(model, collection, prompts_folder=settings.prompts)
     survey = describer.survey()
-    if survey.cut:
-        progress.note("note: the last description was cut short, and its picture is described again")
-    if survey.lost:
-        progress.note(f"note: {lost_note(collection.root, survey.lost)}")
+    if survey.note:
+        progress.note(f"note: {survey.note}")
     pictures = list(survey.left[: options.limit])
     failed, spent = dict[str, str](), [0, 0]
     if pictures:
