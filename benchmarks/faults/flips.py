@@ -323,9 +323,9 @@ def described(collection: Any, notes: list[str]) -> Any:
         DESCRIPTIONS,
         Description,
         damaged_descriptions,
-        lost_descriptions,
         lost_note,
         read_descriptions,
+        stored_descriptions,
     )
 
     known = []
@@ -336,8 +336,10 @@ def described(collection: Any, notes: list[str]) -> Any:
             notes.append(f"{collection.root / DESCRIPTIONS}: the last one was cut short, and is asked for again")
         else:
             raise damaged_descriptions(collection.root, found)
-    if lost := lost_descriptions(collection.iter_documents_quotes(), {found.text for found in known}):
-        notes.append(lost_note(collection.root, lost))
+    documents = collection.iter_documents_quotes()
+    stored = [text for document, _, quotes in documents for text in stored_descriptions(document, quotes)]
+    if note := lost_note(collection.root, stored, {found.text for found in known}):
+        notes.append(note)
     return known
 
 

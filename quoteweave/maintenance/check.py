@@ -30,9 +30,9 @@ from quoteweave.collection.stores.image_texts import (
     DESCRIPTIONS,
     DamagedLine,
     Description,
-    lost_descriptions,
     lost_note,
     read_descriptions,
+    stored_descriptions,
 )
 from quoteweave.collection.unreferenced import unfinished_pages, unreferenced_files
 from quoteweave.collection.writer_lock import OWNER_NAME, find_link, is_being_written
@@ -97,6 +97,7 @@ class _Check:
         self._left = sum(path.is_file() for path in root.rglob("*"))
         self._files = 0
         self._notes: list[str] = []
+        self._stored_descriptions: list[str] = []
         self._known: set[Path] = set()
 
     def run(self) -> CheckReport:
@@ -109,7 +110,7 @@ class _Check:
         if not damaged:  # a damaged catalogue does not say what should be there
             with closing(self._folder.catalog), Collection(self.root) as collection:
                 damaged += [*self._contents(collection), *self._shards(), *self._segments(collection)]
-                damaged += [*self._indexes(collection), *self._ocr_texts(), *self._descriptions(collection)]
+                damaged += [*self._indexes(collection), *self._ocr_texts(), *self._descriptions()]
                 leftovers = self._leftovers()
                 if (unread := collection.unread_files_note()) is not None:
                     self._notes.append(unread)
@@ -146,6 +147,7 @@ class _Check:
             (source,) = db.execute("SELECT source FROM documents WHERE name = ?", (document.name,)).fetchone()
         yield from self._stored("source", self._folder.sources, source, document.name)
         quotes = collection.document_quotes(document.name)
+        self._stored_descriptions += stored_descriptions(document, quotes)
         for key in dict.fromkeys(quote.image for quote in quotes):
             if key is not None and collection.images.path(key) not in self._known:
                 yield from self._stored("picture", collection.images, key, document.name)
@@ -238,7 +240,7 @@ class _Check:
         for path in self._folder.ocr_texts.damaged(on_file=self._visit):
             yield Damage(part="ocr text", file=self._place(path), what="its content is not what was written")
 
-    def _descriptions(self, collection: Collection) -> Damages:
+    def _descriptions(self) -> Damages:
         path = self.root / DESCRIPTIONS
         try:
             found = [*read_descriptions(self._visit(path))] if path.exists() else []
@@ -247,8 +249,8 @@ class _Check:
             return
         lines = [line for line in found if isinstance(line, DamagedLine)]
         texts = {one.text for one in found if isinstance(one, Description)}
-        if not lines and (lost := lost_descriptions(collection.iter_documents_quotes(), texts)):
-            self._notes.append(lost_note(self.root, lost))
+        if not lines and (note := lost_note(self.root, self._stored_descriptions, texts)):
+            self._notes.append(note)
         for line in lines:
             if line.cut:
                 note = "is cut short; quoteweave describe asks for its picture again"

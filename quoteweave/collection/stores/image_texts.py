@@ -65,19 +65,19 @@ def read_descriptions(path: Path) -> Iterator[Description | DamagedLine]:
                 yield found if found.is_whole() else DamagedLine(number, cut=False)
 
 
-def lost_descriptions(documents: Iterable[tuple[Document, object, Iterable[Quote]]], known: Container[str]) -> int:
-    """How many quotes have a description that the file has no more, of which `known` are the texts.
+def stored_descriptions(document: Document, quotes: Iterable[Quote]) -> list[str]:
+    """The descriptions that `describe` stored in a document's quotes; imported documents came with theirs."""
+    return [] if document.parser.startswith(IMPORTED) else [quote.vlm_text for quote in quotes if quote.vlm_text]
 
-    A file that was cut at the end of a line does not show it. Imported documents came with their own descriptions.
+
+def lost_note(root: Path, stored: Iterable[str], known: Container[str]) -> str:
+    """A note on descriptions stored in quotes that are not among those `known` from the file; empty if all are.
+
+    A file that was cut at the end of a line does not itself show that it lacks something.
     """
-    own = (quotes for document, _, quotes in documents if not document.parser.startswith(IMPORTED))
-    return sum(1 for quotes in own for quote in quotes if quote.vlm_text and quote.vlm_text not in known)
-
-
-def lost_note(root: Path, count: int) -> str:
-    """The note on descriptions that the file lacks."""
-    which = pluralize(count, "description is", "descriptions are")
-    return f"{root / DESCRIPTIONS}: {which} lost; quoteweave describe asks for the pictures again"
+    lost = sum(text not in known for text in stored)
+    which = pluralize(lost, "description is", "descriptions are")
+    return f"{root / DESCRIPTIONS}: {which} lost; quoteweave describe asks for the pictures again" if lost else ""
 
 
 def damaged_descriptions(root: Path, line: DamagedLine) -> CollectionError:

@@ -7,7 +7,7 @@ description is removed with the last document that shows its picture.
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,9 +18,9 @@ from quoteweave.collection.stores.image_texts import (
     DESCRIPTIONS,
     Description,
     damaged_descriptions,
-    lost_descriptions,
     lost_note,
     read_descriptions,
+    stored_descriptions,
 )
 from quoteweave.collection.writer_lock import has_killed_owner
 from quoteweave.core.answers import Usage
@@ -47,7 +47,7 @@ REPLY_TOKENS = 250
 """Estimated tokens of a description; a reasoning model uses more."""
 MAX_FAILURES = 10
 """Consecutive failures after which the work stops."""
-CUT_SHORT = "the last description was cut short, and its picture is described again"
+LAST_CUT_SHORT = "the last description was cut short, and its picture is described again"
 MAX_PIXELS = 2_000_000
 """Pixels of a picture that is sent, at most; a larger one is shrunk."""
 
@@ -96,8 +96,9 @@ class PictureDescriber:
     def survey(self) -> Survey:
         """List the pictures without a description. Raises CollectionError for a damaged file of descriptions."""
         (described, cut), without = self._known(), 0
-        pictures_by_key: dict[str, Picture] = {}
-        for _, _, quotes in self.collection.iter_documents_quotes():
+        pictures_by_key, stored = dict[str, Picture](), list[str]()
+        for document, _, quotes in self.collection.iter_documents_quotes():
+            stored += stored_descriptions(document, quotes)
             images = [quote for quote in quotes if quote.kind == "image"]
             pictures = [picture for quote in images if (picture := self._picture(quote)) is not None]
             without += len(images) - len(pictures)
@@ -111,7 +112,7 @@ class PictureDescriber:
             without_crop=without,
             input_tokens=len(undescribed) * a_prompt + captions,
             output_tokens=len(undescribed) * REPLY_TOKENS,
-            note=CUT_SHORT if cut else self._lost_note(described.values()),
+            note=LAST_CUT_SHORT if cut else lost_note(self.collection.root, stored, {*described.values()}),
         )
 
     async def describe(
@@ -158,10 +159,6 @@ class PictureDescriber:
             for quote, _ in pictures
             if quote.id in description and quote.vlm_text != description[quote.id]
         }
-
-    def _lost_note(self, known: Iterable[str]) -> str:
-        lost = lost_descriptions(self.collection.iter_documents_quotes(), set(known))
-        return lost_note(self.collection.root, lost) if lost else ""
 
     def _known(self) -> tuple[dict[str, str], bool]:
         """Descriptions by the keys of their pictures, and whether the last one is cut short."""
