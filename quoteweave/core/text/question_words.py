@@ -21,12 +21,12 @@ _ASKS_WHAT = lazy_regex(
 )
 _WORD = lazy_regex(r"\w+")
 # A word after "I", "you" or "to", a participle, or the last word after "do" or "can", which a determiner makes a noun.
-_NO_NOUN = r"(?<!\ba\s)(?<!\b(?:an|my)\s)(?<!\b(?:the|our|his|her|its)\s)(?<!\byour\s)(?<!\btheir\s)"
+_NO_DETERMINER = r"(?<!\ba\s)(?<!\b(?:an|my)\s)(?<!\b(?:the|our|his|her|its)\s)(?<!\byour\s)(?<!\btheir\s)"
 _VERB = lazy_regex(
     r"\b(?:I|you|we|they|he|she|to)\s+(?:have\s+to\s+|need\s+to\s+|not\s+|also\s+)*(?P<act>[a-z]{2,})"
     r"|\b(?:was|were|is|are|been)\b[^,;?]*?\s(?P<done>[a-z]+ed)\b"
     r"|\b(?:do|does|did|can|could|will|would|should|must)\b(?!\s+(?:I|you|we|they|he|she)\b)[^,;?]*?\s"
-    rf"{_NO_NOUN}(?P<last>[a-z]+)(?=\s*\?|\s+(?:in|on|at|for|with|by|before|after|during|until|without)\s)",
+    rf"{_NO_DETERMINER}(?P<last>[a-z]+)(?=\s*\?|\s+(?:in|on|at|for|with|by|before|after|during|until|without)\s)",
 )
 _HOW_MANY_HOURS = lazy_regex(
     r"\W*how\s+many\s+(?:minutes|hours|days|weeks|months|years)\b(?=.*\b(?:take|takes|took|last|lasts|lasted)\b)",

@@ -132,9 +132,9 @@ def text_blocks(text: str) -> Iterator[FlowBlock]:
             yield FlowBlock(layout="title", text=paragraph, level=level)
             continue
         # The author and date of a document are often directly below its title.
-        parted = heads and rest and (level == 1 or head_paragraphs) and _is_above(first, rest)
         is_short_head = have_short_heads and _is_short_head(first, rest)
-        parted = parted or is_short_head
+        is_above = heads and rest and (level == 1 or head_paragraphs) and _is_above(first, rest)
+        parted = is_above or is_short_head
         if parted:
             yield FlowBlock(layout="title", text=first, level=2 if is_short_head else level)
         yield from _body(rest if parted else paragraph)
@@ -284,12 +284,12 @@ def _have_short_heads(paragraphs: Iterator[str]) -> bool:
 
 def _is_short_head(first: str, rest: str) -> bool:
     """Whether a line has the shape of a title, above whole sentences or named values: no address and no verse."""
-    lines = rest.split("\n")
+    begins = rest.lstrip()[:1]
     if len(first) > _MAX_SHORT or len(first.split()) > _MAX_SHORT_WORDS or not _is_title(first):
         return False
-    begins = lines[0].lstrip()[:1]
-    tells = _SENTENCE_END.search(rest) is not None or all(map(_LABEL.match, lines))
-    return tells and (begins.isupper() or begins.isdecimal())
+    if not (begins.isupper() or begins.isdecimal()):
+        return False
+    return _SENTENCE_END.search(rest) is not None or all(map(_LABEL.match, rest.split("\n")))
 
 
 def _has_more_small_letters(text: str) -> bool:

@@ -106,7 +106,7 @@ class Procedure:
 def find_procedures(
     question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int
 ) -> list[Procedure]:
-    """Find the procedures, or the lists, that the question asks for, best first; none for "What are layers?".
+    """Find the procedures, or the lists, that the question asks for, best first; none if it asks what a thing is.
 
     Each of several procedures is of another document with the same heading. Each step is cut to `limit` characters;
     `weights` are those of all words of the question, and add up to 1.

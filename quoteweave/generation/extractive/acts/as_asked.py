@@ -147,13 +147,14 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def _has_another_particle(text: str, question: str) -> bool:
-    """Whether a text has the verb that ends a question with another particle, or without its "in"."""
-    if (entry := _ASKS_IN.search(question)) is not None:
-        return entry["verb"].casefold() in words(text) and re.search(r"\bin\b", text, re.IGNORECASE) is None
+    """Whether a text has the verb that ends a question only with another particle, or without its "in"."""
+    if (asked_in := _ASKS_IN.search(question)) is not None:
+        return asked_in["verb"].casefold() in words(text) and re.search(r"\bin\b", text, re.IGNORECASE) is None
     asked = _ASKS_WITH_PARTICLE.search(question)
-    verb = words(asked["verb"]) if asked else []
-    told = {one["particle"].casefold() for one in _WITH_PARTICLE.finditer(text) if verb and words(one["verb"]) == verb}
-    return bool(told) and asked is not None and asked["particle"].casefold() not in told
+    if asked is None or not (verb := words(asked["verb"])):
+        return False
+    pairs = [match for match in _WITH_PARTICLE.finditer(text) if words(match["verb"]) == verb]
+    return bool(pairs) and asked["particle"].casefold() not in {match["particle"].casefold() for match in pairs}
 
 
 def _lacks_what_one_does(statement: Statement, question: str) -> bool:
