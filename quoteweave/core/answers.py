@@ -283,8 +283,8 @@ NO_TOKENS = Usage(input_tokens=0, output_tokens=0)
 """The usage if no model is called."""
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+def _sum(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first + second
 
 
 class Answer(Record):

@@ -79,7 +79,7 @@ class ConfidenceModel(Record):
         if signals.score is None:
             return 0.0
         values = signals.values([weight.signal for weight in self.weights])
-        parts = (one.log_odds(value) for one, value in zip(self.weights, values, strict=True))
+        parts = (weight.log_odds(value) for weight, value in zip(self.weights, values, strict=True))
         return sigmoid(self.intercept + math.fsum(parts))
 
 
@@ -108,10 +108,10 @@ class Calibration(Record):
 
     def check(self, *, retriever: str, model: str) -> None:
         """Raise UsageError if the calibration was fitted for another retriever or model."""
-        for what, fitted, used in (("retriever", self.retriever, retriever), ("model", self.model, model)):
+        for role, fitted, used in (("retriever", self.retriever, retriever), ("model", self.model, model)):
             if fitted != used:
                 raise UsageError(
-                    f"the calibration is for the {what} {fitted!r}, and this is {used!r}: confidences of the two "
+                    f"the calibration is for the {role} {fitted!r}, and this is {used!r}: confidences of the two "
                     "cannot be compared",
                     remedy="fit one with quoteweave eval calibrate on a run of this",
                 )

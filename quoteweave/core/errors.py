@@ -171,11 +171,11 @@ class MissingExtra(UsageError):
     def __init__(self, library: str, extra: str) -> None:
         remedy = f"install it with: pip install 'quoteweave[{extra}]'"
         super().__init__(f"{library} is not installed", remedy=remedy)
-        self._said = (library, extra)
+        self._arguments = (library, extra)
 
     def __reduce__(self) -> tuple[type["MissingExtra"], tuple[str, str]]:
         # Exceptions are pickled with their message alone, and worker processes send theirs back pickled.
-        return type(self), self._said
+        return type(self), self._arguments
 
 
 class QuestionEmpty(UsageError):

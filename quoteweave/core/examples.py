@@ -15,7 +15,7 @@ from pydantic import Field
 from quoteweave.core.answers import Answer, Context, Usage
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import error_reason
-from quoteweave.core.messages import pluralize
+from quoteweave.core.messages import pluralize, replace_lone_surrogates
 from quoteweave.core.records import Hit, Kind, PageHit, Query, Record
 
 TechnicalError = Literal["bad_format", "content_filter", "window", "endpoint", "source", "other"]
@@ -204,24 +204,24 @@ class Spending(Record):
 
     def plus(self, other: "Spending") -> "Spending":
         """The sum of both; the price is None if either is unknown."""
-        both = self.price_usd is not None and other.price_usd is not None
+        prices_known = self.price_usd is not None and other.price_usd is not None
         return Spending(
             calls=self.calls + other.calls,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             estimated=self.estimated + other.estimated,
-            price_usd=(self.price_usd or 0.0) + (other.price_usd or 0.0) if both else None,
+            price_usd=(self.price_usd or 0.0) + (other.price_usd or 0.0) if prices_known else None,
         )
 
     def minus(self, other: "Spending") -> "Spending":
         """The part of this that exceeds the other; no number of it is below zero."""
-        both = self.price_usd is not None and other.price_usd is not None
+        prices_known = self.price_usd is not None and other.price_usd is not None
         return Spending(
             calls=max(0, self.calls - other.calls),
             input_tokens=max(0, self.input_tokens - other.input_tokens),
             output_tokens=max(0, self.output_tokens - other.output_tokens),
             estimated=max(0, self.estimated - other.estimated),
-            price_usd=max(0.0, (self.price_usd or 0.0) - (other.price_usd or 0.0)) if both else None,
+            price_usd=max(0.0, (self.price_usd or 0.0) - (other.price_usd or 0.0)) if prices_known else None,
         )
 
 
@@ -276,13 +276,15 @@ def failed_prediction(
     example: Example, scope: Scope, error: Exception, *, paper_search: PaperSearch | None = None
 ) -> Prediction:
     """Return the prediction that records an error; invalid characters in its message are replaced."""
-    message = error_reason(error).encode("utf-8", "replace").decode()
+    message = replace_lone_surrogates(error_reason(error))
     return Prediction(example=example.id, scope=scope, error=message, paper_search=paper_search)
 
 
 def unusable_boxes_note(examples: Sequence[Example]) -> str:
     """A note on how many gold boxes of a dataset cannot contain anything; empty if there are none."""
-    unusable = {one.id: one.reference.unusable_boxes for one in examples if one.reference.unusable_boxes}
+    unusable = {
+        example.id: example.reference.unusable_boxes for example in examples if example.reference.unusable_boxes
+    }
     if not unusable:
         return ""
     return (

@@ -28,5 +28,7 @@ class LazyRegex:
         if name.startswith("__"):  # copying and pickling look these up, and a compiled pattern may lack them
             raise AttributeError(name)
         compiled = re.compile(self.pattern, self._flags)
-        self.__dict__.update((each, getattr(compiled, each)) for each in dir(compiled) if not each.startswith("__"))
+        self.__dict__.update(
+            (attribute, getattr(compiled, attribute)) for attribute in dir(compiled) if not attribute.startswith("__")
+        )
         return getattr(compiled, name)

@@ -16,14 +16,19 @@ def pluralize(number: int, singular: str, plural: str | None = None) -> str:
 
 def join_names(names: Sequence[str], most: int = MAX_NAMED) -> str:
     """Join at most `most` names with commas, followed by how many more there are."""
-    left = len(names) - most
-    return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")
+    remaining = len(names) - most
+    return ", ".join(names[:most]) + (f" and {remaining} more" if remaining > 0 else "")
 
 
 def shorten_to_line(text: str, limit: int) -> str:
     """The text on one line of at most `limit` characters, the last of them "…" where it is cut."""
     line = " ".join(text.split())
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+
+
+def replace_lone_surrogates(text: str) -> str:
+    """Replace lone surrogates by question marks: they cannot be encoded or printed, and tokenizers refuse them."""
+    return text.encode("utf-8", "replace").decode()
 
 
 MAX_SUGGESTIONS = 3
@@ -45,22 +50,22 @@ def similar_names(text: str, known: Iterable[str]) -> list[str]:
     if same:
         return same[:MAX_SUGGESTIONS]
     same_end = [name for name in names if name.casefold().endswith(f"/{text.casefold()}")]
-    asked = _stem(text)
-    scored = sorted((-_likeness(_stem(name), asked), name) for name in names)
+    wanted_stem = _stem(text)
+    scored = sorted((-_likeness(_stem(name), wanted_stem), name) for name in names)
     return list(dict.fromkeys([*same_end, *(name for score, name in scored if -score >= MIN_SIMILARITY)]))[
         :MAX_SUGGESTIONS
     ]
 
 
-def _likeness(stem: str, asked: str) -> float:
+def _likeness(stem: str, wanted_stem: str) -> float:
     """Similarity from 0 to 1; at least `MIN_SIMILARITY` for a name that contains all words of the one asked for."""
-    words = set(_WORDS.findall(asked))
+    words = set(_WORDS.findall(wanted_stem))
     least = (
         MIN_SIMILARITY
         if words <= set(_WORDS.findall(stem)) and any(len(word) >= MIN_WORD_CHARACTERS for word in words)
         else 0.0
     )
-    matcher = difflib.SequenceMatcher(None, stem, asked)
+    matcher = difflib.SequenceMatcher(None, stem, wanted_stem)
     if matcher.real_quick_ratio() < MIN_SIMILARITY or matcher.quick_ratio() < MIN_SIMILARITY:
         return least
     return max(least, matcher.ratio())

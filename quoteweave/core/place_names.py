@@ -41,8 +41,8 @@ class PlaceName:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read a name from its text."""
-        whole, _, page = text.partition(" #") if " #" in text else (text, "", "")
-        kind, _, number = whole.partition(" ")
+        part, _, page = text.partition(" #") if " #" in text else (text, "", "")
+        kind, _, number = part.partition(" ")
         return cls(kind, number, int(page) if page else None)
 
     def __str__(self) -> str:

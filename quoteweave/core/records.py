@@ -58,13 +58,15 @@ class Record(BaseModel):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: object) -> None:
-        own = inspect.cleandoc(cls.__doc__ or "")
+        description = inspect.cleandoc(cls.__doc__ or "")
         extra = cls.model_config.get("json_schema_extra")
-        if own and not callable(extra):  # JSON schemas describe each field themselves
-            cls.model_config = {**cls.model_config, "json_schema_extra": {**(extra or {}), "description": own}}
+        if description and not callable(extra):  # JSON schemas describe each field themselves
+            cls.model_config = {**cls.model_config, "json_schema_extra": {**(extra or {}), "description": description}}
         fields = [f"{name}: {field.description}" for name, field in cls.model_fields.items() if field.description]
         listed = ["Fields:", *(f"    {line}" for line in fields)] if fields else []
-        cls.__doc__ = "\n".join([*([own, ""] if own and listed else [own]), *listed]).strip("\n")
+        cls.__doc__ = "\n".join([*([description, ""] if description and listed else [description]), *listed]).strip(
+            "\n"
+        )
 
 
 class Page(Record):
@@ -303,7 +305,7 @@ class Filter(Record):
 
     @field_validator("documents", "layouts", mode="before")
     @classmethod
-    def _one_name(cls, value: object) -> object:
+    def _as_tuple(cls, value: object) -> object:
         """A single name stands for a tuple of it: `documents="port.md"`."""
         return (value,) if isinstance(value, str) else value
 

@@ -161,15 +161,21 @@ class PredictionStatus(Record):
 
 def read_statuses(folder: Path) -> list[PredictionStatus]:
     """The status of each question and scope of a run, without keeping predictions in memory. Raises DatasetError."""
-    return list({(one.example, one.scope): _tally(one) for one in _lines(folder)}.values())
+    return list(
+        {(prediction.example, prediction.scope): _status_of(prediction) for prediction in _lines(folder)}.values()
+    )
 
 
-def _tally(one: Prediction) -> PredictionStatus:
-    status = one.answer.status if one.answer is not None else None
-    if one.paper_search is not None and one.paper_search.selected is None:
+def _status_of(prediction: Prediction) -> PredictionStatus:
+    status = prediction.answer.status if prediction.answer is not None else None
+    if prediction.paper_search is not None and prediction.paper_search.selected is None:
         status = "abstained"
     return PredictionStatus(
-        example=one.example, error=one.error, status=status, cut_quotes=one.cut_quotes, notes=one.notes
+        example=prediction.example,
+        error=prediction.error,
+        status=status,
+        cut_quotes=prediction.cut_quotes,
+        notes=prediction.notes,
     )
 
 
@@ -209,12 +215,12 @@ def _begin(folder: Path, run: RunRecord) -> None:
         raise StorageError(f"cannot begin a run in {folder}: {error.strerror}") from error
 
 
-def _check_same(folder: Path, there: RunRecord, here: RunRecord) -> None:
+def _check_same(folder: Path, stored: RunRecord, requested: RunRecord) -> None:
     """Raise UsageError if the configurations differ; another version of quoteweave counts as another configuration."""
-    then, now = (_comparable(run) for run in (there, here))
-    changed = [key for key in sorted({*then, *now}) if then.get(key) != now.get(key)]
+    before, after = (_comparable(run) for run in (stored, requested))
+    changed = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
     if changed:
-        changes = "; ".join(f"{key} is {then.get(key)!r} there and {now.get(key)!r} here" for key in changed)
+        changes = "; ".join(f"{key} is {before.get(key)!r} there and {after.get(key)!r} here" for key in changed)
         raise UsageError(f"{folder} holds a run of another configuration: {changes}. Name another folder, or remove it")
 
 

@@ -31,6 +31,6 @@ def without_credentials(text: str) -> str:
     return _QUERY.sub(_without_secret_fields, _CREDENTIALS.sub("", text))
 
 
-def _without_secret_fields(found: re.Match[str]) -> str:
-    fields = [field for field in found[2].split("&") if not SECRET_FIELD.search(field.partition("=")[0])]
-    return f"{found[1]}?{'&'.join(fields)}" if fields else found[1]
+def _without_secret_fields(match: re.Match[str]) -> str:
+    fields = [field for field in match[2].split("&") if not SECRET_FIELD.search(field.partition("=")[0])]
+    return f"{match[1]}?{'&'.join(fields)}" if fields else match[1]

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed
-from quoteweave.models.batches import encode_in_batches, replace_lone_surrogates
+from quoteweave.core.messages import replace_lone_surrogates
+from quoteweave.models.batches import encode_in_batches
 from quoteweave.models.checkpoints import (
     Hardware,
     import_required,

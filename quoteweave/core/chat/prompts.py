@@ -50,8 +50,7 @@ def load_prompt(name: str, folder: Path | None = None) -> Prompt:
     prompt of that name.
     """
     file = f"{name}.txt"
-    own = None if folder is None or not has_prompt(name, folder) else _root(folder) / file
-    source = own or _root(None) / file
+    source = _root(folder if folder is not None and has_prompt(name, folder) else None) / file
     try:
         text = source.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -70,8 +69,8 @@ def has_prompt(name: str, folder: Path) -> bool:
     """Whether the folder or shipped set has a prompt of its own by that name. Raises UsageError when there is none."""
     root = _root(folder)
     if not root.is_dir():
-        what = "set of prompts" if is_shipped(folder) else "folder of prompts"
-        raise UsageError(f"The {what} {folder} does not exist; name one that holds files such as {name}.txt.")
+        kind = "set of prompts" if is_shipped(folder) else "folder of prompts"
+        raise UsageError(f"The {kind} {folder} does not exist; name one that holds files such as {name}.txt.")
     file = root / f"{name}.txt"
     return file.is_file() or file.is_dir()  # a folder cannot be read, which loading it reports
 

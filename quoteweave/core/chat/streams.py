@@ -54,9 +54,9 @@ class ReasoningSplitter:
         self._held += part
         if self._stage == "opened":
             if _CLOSE not in self._held:
-                kept = 1 - len(_CLOSE)
-                self._opened.append(self._held[:kept])
-                self._held = self._held[kept:]
+                split_at = 1 - len(_CLOSE)
+                self._opened.append(self._held[:split_at])
+                self._held = self._held[split_at:]
                 return CompletionDelta()
             self._join()
             self._stage, self._held = "thought", self._held.lstrip().removeprefix(_OPEN)
@@ -75,10 +75,10 @@ class ReasoningSplitter:
         """End the text; return what was held back."""
         self.apart()
         last = self.feed("")
-        held, self._held = self._held, ""
+        remaining, self._held = self._held, ""
         if self._stage == "thought":
-            return CompletionDelta(text=last.text, reasoning=last.reasoning + held)
-        return CompletionDelta(text=last.text + held, reasoning=last.reasoning)
+            return CompletionDelta(text=last.text, reasoning=last.reasoning + remaining)
+        return CompletionDelta(text=last.text + remaining, reasoning=last.reasoning)
 
     def apart(self) -> None:
         """Treat all text as answer, because the reasoning arrives in a separate field."""
@@ -97,10 +97,10 @@ class ReasoningSplitter:
             self._stage = "answer"
 
     def _thought(self) -> str:
-        thought, closing, rest = self._held.partition(_CLOSE)
+        thought, closing, following = self._held.partition(_CLOSE)
         if closing:
-            self._stage, self._held = "gap", rest
+            self._stage, self._held = "gap", following
             return thought
-        held = next((n for n in range(len(_CLOSE) - 1, 0, -1) if thought.endswith(_CLOSE[:n])), 0)
-        self._held = thought[len(thought) - held :]
-        return thought[: len(thought) - held]
+        held_length = next((n for n in range(len(_CLOSE) - 1, 0, -1) if thought.endswith(_CLOSE[:n])), 0)
+        self._held = thought[len(thought) - held_length :]
+        return thought[: len(thought) - held_length]

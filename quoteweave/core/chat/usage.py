@@ -21,12 +21,12 @@ def estimate_tokens(text: str) -> int:
 
 def max_fair_share(sizes: Sequence[int], room: int) -> int | None:
     """The largest cap such that sizes cut to it sum to at most `room` (max-min fairness); None if no cap is needed."""
-    left, ordered = room, sorted(sizes)
+    remaining, ordered = room, sorted(sizes)
     for position, size in enumerate(ordered):
-        share = left // (len(ordered) - position)
+        share = remaining // (len(ordered) - position)
         if size > share:
             return share
-        left -= size
+        remaining -= size
     return None
 
 

@@ -44,9 +44,9 @@ def of_recent_texts(most: int, *, longest: int) -> Callable[[Callable[[str], T]]
         cached = lru_cache(maxsize=most)(function)
 
         @wraps(function)
-        def found(text: str) -> T:
+        def cached_or_computed(text: str) -> T:
             return cached(text) if len(text) <= longest else function(text)
 
-        return found
+        return cached_or_computed
 
     return decorate

@@ -111,15 +111,15 @@ class JointCalls(Generic[A, B]):
                 self._changed.notify_all()
         return request.result()
 
-    def _take(self, own: _Request[A, B]) -> list[_Request[A, B]]:
-        """Take the caller's own request from those that wait, and as many others as can be joined with it."""
-        taken, items = [own], len(own.items)
+    def _take(self, first: _Request[A, B]) -> list[_Request[A, B]]:
+        """Take the caller's request from those that wait, and as many others as can be joined with it."""
+        joined, item_count = [first], len(first.items)
         for request in self._waiting:
-            if request is not own and items + len(request.items) <= self._at_once:
-                taken.append(request)
-                items += len(request.items)
-        self._waiting = [request for request in self._waiting if request not in taken]
-        return taken
+            if request is not first and item_count + len(request.items) <= self._at_once:
+                joined.append(request)
+                item_count += len(request.items)
+        self._waiting = [request for request in self._waiting if request not in joined]
+        return joined
 
 
 def _call(function: Callable[[list[A]], Sequence[B]], joined: Sequence[_Request[A, B]]) -> None:

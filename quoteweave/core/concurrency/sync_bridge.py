@@ -16,8 +16,8 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
-# In seconds. On Windows, Ctrl-C is only handled between two waits.
-_A_WHILE = 0.5
+# On Windows, Ctrl-C is only handled between two waits.
+_WAIT_SECONDS = 0.5
 
 # Code that runs in a loop may block it and call again, itself or in a thread with its context variables. That call goes
 # to the loop one level up, which never waits for the loops below.
@@ -71,7 +71,7 @@ class _Call(Generic[T]):
 
     def wait(self) -> None:
         """Wait until it has ended."""
-        while not wait([self.ended], _A_WHILE).done:
+        while not wait([self.ended], _WAIT_SECONDS).done:
             pass
 
     def begin(self) -> None:
@@ -101,10 +101,10 @@ class _Call(Generic[T]):
         try:
             return await self._work
         finally:
-            left = list(self.begun)
-            for task in left:
+            unfinished = list(self.begun)
+            for task in unfinished:
                 task.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
+            await asyncio.gather(*unfinished, return_exceptions=True)
 
     def _settle(self, _task: "asyncio.Task[None] | None" = None) -> None:
         if not self.ended.done():  # cancelled before its first step
@@ -159,10 +159,10 @@ def _serve(opened: "Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]") ->
         stop = asyncio.Event()
         opened.set_result((loop, stop))
         await stop.wait()
-        left = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in left:
+        unfinished = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in unfinished:
             task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        await asyncio.gather(*unfinished, return_exceptions=True)
 
     loop = asyncio.new_event_loop()
     loop.set_task_factory(_make_task)

@@ -57,8 +57,8 @@ def iter_records(path: Path, row: type[Row], *, drop_cut: bool = False) -> Itera
     truncated.
     """
     for number, line in iter_lines(path):
-        whole = line.endswith(b"\n")
-        if drop_cut and not whole:
+        is_terminated = line.endswith(b"\n")
+        if drop_cut and not is_terminated:
             return
         try:
             content = unsealed_json(line)
@@ -78,8 +78,8 @@ def iter_records(path: Path, row: type[Row], *, drop_cut: bool = False) -> Itera
 
 def truncation_hint(line: bytes) -> str:
     """A hint to add to an error in an unterminated line, as an interrupted download leaves it; else empty."""
-    whole = line.endswith(b"\n")
-    return "" if whole else f"; the line has no end, so that the file may be cut short: {DOWNLOAD_AGAIN}"
+    is_terminated = line.endswith(b"\n")
+    return "" if is_terminated else f"; the line has no end, so that the file may be cut short: {DOWNLOAD_AGAIN}"
 
 
 @contextmanager
@@ -124,10 +124,10 @@ def _line(record: BaseModel, *, checksum: bool) -> bytes:
 
 
 def _append(stream: FileIO, line: bytes) -> None:
-    rest, start = memoryview(line), stream.tell()
+    remaining, start = memoryview(line), stream.tell()
     try:
-        while rest:
-            rest = rest[stream.write(rest) :]
+        while remaining:
+            remaining = remaining[stream.write(remaining) :]
     except OSError as error:
         stream.truncate(start)
         stream.seek(start)

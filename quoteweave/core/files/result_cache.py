@@ -38,12 +38,12 @@ class ResultCache(Generic[R]):
         """The result of the request with this key, if it is cached. Raises StorageError where it cannot be read."""
         path = self._path(request)
         try:
-            found = self._kind.model_validate_json(unsealed_json(path.read_bytes()))
+            result = self._kind.model_validate_json(unsealed_json(path.read_bytes()))
         except (FileNotFoundError, ValueError):  # not cached, damaged, or in another format
             return None
         except OSError as error:
             raise StorageError(f"cannot read {path}: {error.strerror}") from error
-        return found if found.request == request else None
+        return result if result.request == request else None
 
     def keep(self, result: R) -> None:
         """Cache a result. Raises StorageError where the disk is full or refuses."""

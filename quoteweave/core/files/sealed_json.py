@@ -22,19 +22,19 @@ def sealed_json(text: bytes) -> bytes:
 
 def unsealed_json(text: bytes) -> bytes:
     """Return the text without its checksum. Raises ValueError if the checksum does not match."""
-    found = _SEAL.search(text, max(0, len(text) - _MAX_SEAL))
-    if found is None:
+    seal = _SEAL.search(text, max(0, len(text) - _MAX_SEAL))
+    if seal is None:
         return text
-    content = text[: found.start()]
-    if found[1] != _checksum(content):
+    content = text[: seal.start()]
+    if seal[1] != _checksum(content):
         raise ValueError("its content is not what was written")
     return content + b"}" + (b"\n" if text.endswith(b"\n") else b"")
 
 
-def damaged_error(what: str, advice: str) -> DatasetError:
+def damaged_error(place: str, advice: str) -> DatasetError:
     """The error for a file or line whose checksum does not match; `advice` is what to do without a copy."""
     return DatasetError(
-        f"{what} is damaged: its content is not what was written; restore the file, or {advice}. If it was changed on "
+        f"{place} is damaged: its content is not what was written; restore the file, or {advice}. If it was changed on "
         "purpose, remove its field xxh3"
     )
 

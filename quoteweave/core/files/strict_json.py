@@ -24,7 +24,7 @@ def load_json(content: str | bytes | bytearray) -> Any:
     """
     text = content if isinstance(content, str) else content.decode(json.detect_encoding(content), "surrogatepass")
     try:
-        return json.loads(text, object_pairs_hook=_once)
+        return json.loads(text, object_pairs_hook=_unique_fields)
     except _Repeated:
         raise _repeated_name(text) from None
 
@@ -39,11 +39,11 @@ def require_names_once(content: bytes) -> None:
         pass
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         raise _Repeated
-    return found
+    return fields
 
 
 def _repeated_name(text: str) -> RepeatedName:

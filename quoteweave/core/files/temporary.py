@@ -68,8 +68,8 @@ def remove_abandoned() -> None:
 
 
 def _is_ours(path: Path, is_kind: Callable[[int], bool] = stat.S_ISREG) -> bool:
-    found = path.lstat()
-    return is_kind(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
+    status = path.lstat()
+    return is_kind(status.st_mode) and (not hasattr(os, "getuid") or status.st_uid == os.getuid())
 
 
 def _remove(folder: Path, lock: "BaseFileLock") -> None:

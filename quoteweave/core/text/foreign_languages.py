@@ -28,7 +28,7 @@ ENGLISH_PERMISSION = (
     "allow allows allowed permit permits permitted",
     "forbid forbids forbidden prohibit prohibits prohibited ban bans banned",
 )
-MIN_SMALL = 2
+MIN_FUNCTION_WORDS = 2
 """The least number of function words by which a question is taken for one in their language: "Los Angeles" has one."""
 
 
@@ -59,17 +59,17 @@ class ForeignLanguage:
 
     def is_noun(self, word: str, question: str) -> bool:
         """Whether a word of a question, in any spelling, is certainly a noun: by an article before it, or a capital."""
-        said, written = _WORD.findall(question), normalize_text(word)
+        question_words, normalized = _WORD.findall(question), normalize_text(word)
         return any(
             before.casefold() in self.articles or (self.has_capital_nouns and after[0].isupper())
-            for before, after in pairwise(said)
-            if normalize_text(after) == written
+            for before, after in pairwise(question_words)
+            if normalize_text(after) == normalized
         )
 
     def has_capital_noun(self, question: str) -> bool:
         """Whether a question has an article and a noun as this language alone writes it: "waren die Einnahmen"."""
-        said = _WORD.findall(question) if self.has_capital_nouns else []
-        return any(before in self.articles and after[0].isupper() for before, after in pairwise(said))
+        question_words = _WORD.findall(question) if self.has_capital_nouns else []
+        return any(before in self.articles and after[0].isupper() for before, after in pairwise(question_words))
 
     def other_forms(self, word: str, question: str) -> Iterator[str]:
         """Other forms of a word of a question, the closest first, in lower case and without accents, each stem once.
@@ -104,7 +104,7 @@ class ForeignLanguage:
 
 
 @lru_cache(maxsize=64)  # called for each statement that may answer
-def foreign_language(question: str, *, least: int = MIN_SMALL) -> ForeignLanguage | None:
+def foreign_language(question: str, *, least: int = MIN_FUNCTION_WORDS) -> ForeignLanguage | None:
     """The language of a question: the one whose function words are most frequent in it; None for English.
 
     If two have equally many, the data of both are combined ("Como se instala?" may be Spanish or Portuguese). None too
@@ -113,17 +113,17 @@ def foreign_language(question: str, *, least: int = MIN_SMALL) -> ForeignLanguag
     (`generation.languages` guesses the language of texts, of any length, by other words, each of which is frequent in
     few languages.)
     """
-    said = _WORD.findall(question.casefold())
+    question_words = _WORD.findall(question.casefold())
     times = {
-        name: sum(map(one.function_words.__contains__, said))
-        + (not one.asking.isdisjoint(said[:1]))
-        + one.has_capital_noun(question)
-        for name, one in foreign_languages().items()
+        name: sum(map(language.function_words.__contains__, question_words))
+        + (not language.asking.isdisjoint(question_words[:1]))
+        + language.has_capital_noun(question)
+        for name, language in foreign_languages().items()
     }
     times["es"] += _SPANISH_MARK.search(question) is not None
     most = max(times.values())
-    is_foreign = most >= least and most > sum(word in ENGLISH_STOP_WORDS for word in said)
-    return _together(tuple(name for name, count in times.items() if count == most)) if is_foreign else None
+    is_foreign = most >= least and most > sum(word in ENGLISH_STOP_WORDS for word in question_words)
+    return _merged(tuple(name for name, count in times.items() if count == most)) if is_foreign else None
 
 
 def in_forms_of(question: str, texts: Iterable[str]) -> str:
@@ -135,18 +135,18 @@ def in_forms_of(question: str, texts: Iterable[str]) -> str:
     language = foreign_language(question)
     if language is None:
         return question
-    said = frozenset(word for text in texts for word in words(text))
+    text_words = frozenset(word for text in texts for word in words(text))
 
-    def written(found: re.Match[str]) -> str:
-        word = found[0]
-        if said.issuperset(words(word)):
+    def written(match: re.Match[str]) -> str:
+        word = match[0]
+        if text_words.issuperset(words(word)):
             return word
-        return next((form for form in language.other_forms(word, question) if said.issuperset(words(form))), word)
+        return next((form for form in language.other_forms(word, question) if text_words.issuperset(words(form))), word)
 
     return _WORD.sub(written, question)
 
 
-def foreign_function_words(question: str, *, least: int = MIN_SMALL) -> frozenset[str]:
+def foreign_function_words(question: str, *, least: int = MIN_FUNCTION_WORDS) -> frozenset[str]:
     """The function words of a question's language, as `core.text.tokens.words` stems them; empty for English.
 
     >>> sorted(foreign_function_words("O que mostra o penúltimo slide?") & {"o", "que", "slide"})
@@ -165,8 +165,8 @@ def foreign_answer_words(codes: Iterable[str], key: str) -> tuple[str, ...]:
 def permission_words() -> tuple[tuple[str, str], ...]:
     """The words of each language for what may be done, and for what may not, separated by spaces; of English first."""
     tables = _answer_tables().values()
-    others = ((" ".join(one.get("allowing", ())), " ".join(one.get("forbidding", ()))) for one in tables)
-    return ENGLISH_PERMISSION, *others
+    foreign_pairs = ((" ".join(table.get("allowing", ())), " ".join(table.get("forbidding", ()))) for table in tables)
+    return ENGLISH_PERMISSION, *foreign_pairs
 
 
 @cache
@@ -179,7 +179,11 @@ def foreign_asking(question: str, kinds: Iterable[Kind]) -> Iterator[tuple[Kind,
     """The words that ask for each kind of answer, only in the language of this question: "wie" is "who" in Dutch."""
     language = foreign_language(question)
     tables = [_answer_tables()[code].get("asks", {}) for code in sorted(language.codes if language else ())]
-    return ((kind, said) for kind in kinds if (said := [word for each in tables for word in each.get(kind, ())]))
+    return (
+        (kind, asking_words)
+        for kind in kinds
+        if (asking_words := [word for table in tables for word in table.get(kind, ())])
+    )
 
 
 @cache
@@ -194,16 +198,16 @@ def foreign_languages() -> Mapping[str, ForeignLanguage]:
     return {
         code: ForeignLanguage(
             codes=frozenset({code}),
-            function_words=frozenset(one["function_words"]),
-            asking=frozenset(one["asking"]),
-            light=frozenset(words(" ".join(one["light"]))),
-            articles=frozenset(one["articles"]),
-            endings=frozenset({"", *one["endings"]}),
-            noun_endings=tuple(map(frozenset, one["noun_endings"])),
-            has_capital_nouns=one.get("has_capital_nouns", False),
-            participle=one.get("participle", ""),
+            function_words=frozenset(table["function_words"]),
+            asking=frozenset(table["asking"]),
+            light=frozenset(words(" ".join(table["light"]))),
+            articles=frozenset(table["articles"]),
+            endings=frozenset({"", *table["endings"]}),
+            noun_endings=tuple(map(frozenset, table["noun_endings"])),
+            has_capital_nouns=table.get("has_capital_nouns", False),
+            participle=table.get("participle", ""),
         )
-        for code, one in tomllib.loads(text).items()
+        for code, table in tomllib.loads(text).items()
     }
 
 
@@ -214,18 +218,18 @@ def _is_of_another_gender(stem: str, end: str, new: str) -> bool:
 
 
 @cache
-def _together(names: tuple[str, ...]) -> ForeignLanguage:
-    first, *others = (foreign_languages()[name] for name in names)
+def _merged(names: tuple[str, ...]) -> ForeignLanguage:
+    first, *further = (foreign_languages()[name] for name in names)
     return ForeignLanguage(
         codes=frozenset(names),
-        function_words=first.function_words.union(*(one.function_words for one in others)),
-        asking=first.asking.union(*(one.asking for one in others)),
-        light=first.light.union(*(one.light for one in others)),
-        articles=first.articles.union(*(one.articles for one in others)),
-        endings=first.endings.union(*(one.endings for one in others)),
-        noun_endings=tuple(group for one in (first, *others) for group in one.noun_endings),
-        has_capital_nouns=any(one.has_capital_nouns for one in (first, *others)),
-        participle=next((one.participle for one in (first, *others) if one.participle), ""),
+        function_words=first.function_words.union(*(language.function_words for language in further)),
+        asking=first.asking.union(*(language.asking for language in further)),
+        light=first.light.union(*(language.light for language in further)),
+        articles=first.articles.union(*(language.articles for language in further)),
+        endings=first.endings.union(*(language.endings for language in further)),
+        noun_endings=tuple(group for language in (first, *further) for group in language.noun_endings),
+        has_capital_nouns=any(language.has_capital_nouns for language in (first, *further)),
+        participle=next((language.participle for language in (first, *further) if language.participle), ""),
     )
 
 

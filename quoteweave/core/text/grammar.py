@@ -32,7 +32,7 @@ _GERMAN_VERBS = frozenset(
     }
 )  # fmt: skip
 # A run of spaces is tried from its beginning alone: from each of its spaces, a long run would take minutes.
-_ANOTHER = lazy_regex(
+_QUESTION_BREAK = lazy_regex(
     r"(?<=\?)\s+|(?:[,;]|(?<!\s))\s++(?:and\s+(?=(?:how|what|which|who|whom|whose|when|where|why)\b)"
     r"|und\s+(?=(?:wie|was|welche[rsmn]?|wer|wann|wo|warum)\b))",
     re.IGNORECASE,
@@ -92,13 +92,13 @@ def asks_german_was(question: str) -> bool:
     >>> asks_german_was("Was kosten die Karten?"), asks_german_was("Was war declared in 1939?")
     (True, False)
     """
-    found = _WAS.match(question)
-    if found is None:
+    match = _WAS.match(question)
+    if match is None:
         return False
     german = foreign_languages()["de"].function_words
-    verb, rest = found[1].casefold(), re.findall(r"\w+", found[2].casefold())
-    in_german = sum(word in german - ENGLISH_STOP_WORDS for word in rest)
-    in_english = sum(word in ENGLISH_STOP_WORDS - german for word in (verb, *rest))
+    verb, following_words = match[1].casefold(), re.findall(r"\w+", match[2].casefold())
+    in_german = sum(word in german - ENGLISH_STOP_WORDS for word in following_words)
+    in_english = sum(word in ENGLISH_STOP_WORDS - german for word in (verb, *following_words))
     return verb in _GERMAN_VERBS or (verb not in ENGLISH_STOP_WORDS and in_german > in_english)
 
 
@@ -119,15 +119,15 @@ def in_numerals_of(question: str, texts: Iterable[str]) -> str:
         number_asked, noun = match[1].casefold(), words(match[2], keep_stop_words=True)[0]
         value = numbers.get(number_asked, number_asked)
         forms = [value, *(word for word, number in numbers.items() if number == value)]
-        there = [one for one in forms if (words(one, keep_stop_words=True)[0], noun) in word_pairs]
-        if there and number_asked not in there:
-            question = f"{question[: match.start(1)]}{there[0]}{question[match.end(1) :]}"
+        forms_in_texts = [form for form in forms if (words(form, keep_stop_words=True)[0], noun) in word_pairs]
+        if forms_in_texts and number_asked not in forms_in_texts:
+            question = f"{question[: match.start(1)]}{forms_in_texts[0]}{question[match.end(1) :]}"
     return question
 
 
 def split_into_questions(text: str) -> list[str]:
     """Split a text into its questions: `How many calls were there, and how did they change?` has two."""
-    parts = [part.strip(" ,;") for part in _ANOTHER.split(text)]
+    parts = [part.strip(" ,;") for part in _QUESTION_BREAK.split(text)]
     return [part for part in parts if words(part)] or [text]
 
 

@@ -48,14 +48,14 @@ def normalized(identifiers: Mapping[str, str]) -> dict[str, str]:
     >>> normalized({"arxiv": "arXiv:1502.03167v2", "doi": "https://doi.org/10.18653/v1/P19-1001"})
     {'arxiv': '1502.03167', 'doi': '10.18653/v1/p19-1001', 'acl': 'p19-1001'}
     """
-    found = {kind.lower(): _normalized(kind.lower(), value) for kind, value in identifiers.items()}
+    canonical = {kind.lower(): _normalized(kind.lower(), value) for kind, value in identifiers.items()}
     for kind, pattern in _GIVEN_DOIS:
-        if match := pattern.fullmatch(found.get("doi", "")):
-            found.setdefault(kind, match[1])
-    return {kind: value for kind, value in found.items() if value}
+        if match := pattern.fullmatch(canonical.get("doi", "")):
+            canonical.setdefault(kind, match[1])
+    return {kind: value for kind, value in canonical.items() if value}
 
 
-def same_paper(one: Mapping[str, str], other: Mapping[str, str]) -> bool | None:
+def same_paper(first: Mapping[str, str], second: Mapping[str, str]) -> bool | None:
     """Return whether two papers share an identifier; None where they have no kind of identifier in common.
 
     >>> same_paper({"arxiv": "1502.03167"}, {"arxiv": "1502.03167v1", "doi": "10.1/x"})
@@ -63,9 +63,9 @@ def same_paper(one: Mapping[str, str], other: Mapping[str, str]) -> bool | None:
     >>> same_paper({"arxiv": "1502.03167"}, {"doi": "10.1/x"}) is None
     True
     """
-    ours, theirs = normalized(one), normalized(other)
-    shared = ours.keys() & theirs.keys()
-    return any(ours[kind] == theirs[kind] for kind in shared) if shared else None
+    first_ids, second_ids = normalized(first), normalized(second)
+    shared = first_ids.keys() & second_ids.keys()
+    return any(first_ids[kind] == second_ids[kind] for kind in shared) if shared else None
 
 
 def _in_address(address: str) -> Iterator[tuple[str, str]]:
@@ -80,7 +80,9 @@ def _in_address(address: str) -> Iterator[tuple[str, str]]:
 
 def _normalized(kind: str, value: str) -> str:
     value = value.strip()
-    value = next((found for of, found in _in_address(value) if of == kind), value) if "://" in value else value
+    value = (
+        next((identifier for of, identifier in _in_address(value) if of == kind), value) if "://" in value else value
+    )
     # The ids of documents and of OpenReview are case-sensitive; no other identifiers are.
     value = value if kind in ("document", "openreview") else unquote(value).lower().removeprefix(f"{kind}:").strip()
     return _VERSION.sub("", value) if kind == "arxiv" else value

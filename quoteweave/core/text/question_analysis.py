@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from operator import itemgetter
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from pydantic import Field
 
@@ -24,7 +24,9 @@ from quoteweave.core.text.question_words import (
     asks_what_is_denied,
     comparison_sides,
     denying_words,
+    listed_words,
     names_in,
+    question_entries,
     question_languages,
 )
 from quoteweave.core.text.references.mentions import labels_asked_for, places_in, titles_in, without_places
@@ -146,8 +148,12 @@ def analyse_question(question: str) -> QuestionAnalysis:
         asks, asked_by = "statement", ""  # "What is forbidden?" asks for no definition
     overview = short and asks not in {"count", "date", "money", "person", "place"} and rules.asks_overview(text)
     # "The table of contents" asks for no table.
-    told = without_places(text) if places else text
-    picture_types = () if labels else tuple(one for one, pattern in rules.picture_types.items() if pattern.search(told))
+    text_without_places = without_places(text) if places else text
+    picture_types = (
+        ()
+        if labels
+        else tuple(kind for kind, pattern in rules.picture_types.items() if pattern.search(text_without_places))
+    )
     return QuestionAnalysis(
         text=text,
         instructions=instructions,
@@ -181,29 +187,24 @@ def field_of_term(question: str) -> str:
 @cache
 def interrogative_words() -> frozenset[str]:
     """Question words that carry no topic, tokenised by `core.text.tokens.words`."""
-    rules = question_languages()
-    return frozenset(
-        stem for each in rules for word in each.get("asking", ()) for stem in words(word, keep_stop_words=True)
-    )
+    return frozenset(stem for word in listed_words("asking") for stem in words(word, keep_stop_words=True))
 
 
 @cache
 def picture_words() -> frozenset[str]:
     """Words for kinds of pictures and their parts, tokenised by `core.text.tokens.words`."""
-    types = (words_of for each in question_languages() for words_of in each.get("picture_types", {}).values())
+    types = (words_of for language in question_languages() for words_of in language.get("picture_types", {}).values())
     return frozenset(words(" ".join(word for words_of in types for word in words_of)))
 
 
-@cache
 def request_words() -> frozenset[str]:
     """Words of a request that do not occur in its answer, such as "explain" and "document", in lower case."""
-    return frozenset(word for each in question_languages() for word in each.get("requesting", ()))
+    return listed_words("requesting")
 
 
-@cache
 def imperative_verbs() -> frozenset[str]:
     """The verbs with which instructions begin, as written, such as "press" and "make sure"."""
-    return frozenset(word for each in question_languages() for word in each.get("instructing", ()))
+    return listed_words("instructing")
 
 
 @lru_cache(maxsize=1024)  # called for each statement found
@@ -217,35 +218,37 @@ def words_alike(stem: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def _phrases_alike(stem: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(dict.fromkeys(phrase for asked, phrases in _alike() if stem in asked for phrase in phrases))
+    return tuple(dict.fromkeys(phrase for stems, phrases in _alike() if stem in stems for phrase in phrases))
 
 
 @cache
 def _alike() -> list[tuple[frozenset[str], list[tuple[str, ...]]]]:
     """Words of questions, and the words or phrases with the same meaning in statements, stemmed."""
-    pairs = [pair for each in question_languages() for pair in each.get("alike", ())]
+    pairs = question_entries("alike")
     # Whether something is forbidden is answered by what allows it, too.
     pairs += [[f"{may} {may_not}".split()] * 2 for may, may_not in permission_words()]
-    pairs += [[asked.split(), said.split()] for asked, said in unit_words()]
+    pairs += [[unit_name.split(), spellings.split()] for unit_name, spellings in unit_words()]
     return [
-        (frozenset(words(" ".join(asked))), [(*words(phrase),) for phrase in phrases if words(phrase)])
-        for asked, phrases in pairs
+        (frozenset(words(" ".join(question_words))), [(*words(phrase),) for phrase in phrases if words(phrase)])
+        for question_words, phrases in pairs
     ]
 
 
-def with_words_alike(held: frozenset[str], asked: Iterable[str]) -> frozenset[str]:
+def with_words_alike(statement_words: frozenset[str], question_words: Iterable[str]) -> frozenset[str]:
     """Return a statement's words, and the question's words that it expresses otherwise ("used", by "employed")."""
-    near = (word for word in asked if not words_alike(word).isdisjoint(held))
-    return held.union(word for word in near if any(held.issuperset(phrase) for phrase in _phrases_alike(word)))
+    near = (word for word in question_words if not words_alike(word).isdisjoint(statement_words))
+    return statement_words.union(word for word in near if any(map(statement_words.issuperset, _phrases_alike(word))))
 
 
 @cache
 def opposite_words() -> list[tuple[frozenset[str], frozenset[str]]]:
     """Pairs of sets of words with opposite meanings, as `core.text.tokens.words` stems them."""
-    pairs = (pair for each in question_languages() for pair in each.get("opposites", ()))
     return [
-        (frozenset(words(" ".join(one), keep_stop_words=True)), frozenset(words(" ".join(other), keep_stop_words=True)))
-        for one, other in pairs
+        (
+            frozenset(words(" ".join(first), keep_stop_words=True)),
+            frozenset(words(" ".join(second), keep_stop_words=True)),
+        )
+        for first, second in question_entries("opposites")
     ]
 
 
@@ -268,16 +271,16 @@ def _codes(text: str, labels: Iterable[PlaceName]) -> tuple[str, ...]:
 
 def _without_instructions(question: str, rules: "_Rules") -> tuple[str, tuple[str, ...]]:
     """Split off instructions about how to answer; the question stays whole if nothing else would be left."""
-    asked, instructions = list[str](), list[str]()
+    question_parts, instructions = list[str](), list[str]()
     for i, sentence in enumerate(_SENTENCE_END.split(question)):
         # The question is in the first sentence; what follows its last comma may be an instruction.
         before, last = ("", sentence) if i else (*_AT_LAST_COMMA.findall(sentence), ("", ""))[0]
         if last and rules.says_how(last):
             instructions.append(last.strip())
-            asked.append(before)
+            question_parts.append(before)
         else:
-            asked.append(sentence)
-    text = " ".join(" ".join(asked).split())
+            question_parts.append(sentence)
+    text = " ".join(" ".join(question_parts).split())
     return (text, tuple(instructions)) if words(text) else (" ".join(question.split()), ())
 
 
@@ -298,11 +301,12 @@ class _Rules:
         if _WHAT_MEANS.fullmatch(question):
             return "definition", WHAT_MEANS
         asking, german = _INDEFINITE_NUMBER.sub(" ", question), asks_german_was(question)
-        own = ((kind, _asking(said)) for kind, said in foreign_asking(question, self.asks))
-        ways = (*own, *(one for one in self.asks.items() if not (german and one[0] == "yes_or_no")))
-        found = [(match.start(), kind, match[0]) for kind, way in ways if (match := way.search(asking))]
-        if found:  # the earliest match decides; of two at one place, the first in the order of kinds
-            _, kind, detail = min(found, key=itemgetter(0))
+        foreign = ((kind, _asking_pattern(entries)) for kind, entries in foreign_asking(question, self.asks))
+        known = ((kind, pattern) for kind, pattern in self.asks.items() if not (german and kind == "yes_or_no"))
+        patterns = (*foreign, *known)
+        matches = [(match.start(), kind, match[0]) for kind, pattern in patterns if (match := pattern.search(asking))]
+        if matches:  # the earliest match decides; of two at one place, the first in the order of kinds
+            _, kind, detail = min(matches, key=itemgetter(0))
             return kind, detail
         # "What is a quay?" asks what the word means, "What is the depth of the quay?" does not.
         match = _WHAT_IS.fullmatch(question)
@@ -310,75 +314,66 @@ class _Rules:
 
     def threshold(self, text: str) -> Threshold | None:
         """The number above or below which something is asked for; None if there is none, several, or a denied one."""
-        found = list(self.limits.finditer(text))
-        if len(found) != 1 or denies_before(text[: found[0].start()]):
+        matches = list(self.limits.finditer(text))
+        if len(matches) != 1 or denies_before(text[: matches[0].start()]):
             return None
-        value, over, least, most = found[0].group("number", "over", "least", "most")
+        value, over, least, most = matches[0].group("number", "over", "least", "most")
         return Threshold(number=value.strip(" .,"), is_lower_bound=bool(over or least), is_included=bool(least or most))
 
     def extreme(self, text: str) -> Extreme | None:
         """Whether the highest or the lowest is asked for; "at least 5" does not ask for the lowest."""
-        rest = self.limits.sub(" ", text)
-        return next((kind for kind, pattern in self.extremes.items() if pattern.search(rest)), None)
+        text_without_limits = self.limits.sub(" ", text)
+        return next((kind for kind, pattern in self.extremes.items() if pattern.search(text_without_limits)), None)
 
     def asks_overview(self, text: str) -> bool:
         """Whether all words ask for a summary or name the document or its file, and one asks for a summary."""
         text = FILE_NAME.sub("it", text)
-        found = set(words(text, stem=False) or words(text, stem=False, keep_stop_words=True)[3:])  # behind "What is it"
-        return bool(found & self.overview) and found <= self.overview | request_words()
+        # A text of nothing but stop words is "What is it about?" or the like: what follows its first three counts.
+        text_words = set(words(text, stem=False) or words(text, stem=False, keep_stop_words=True)[3:])
+        return bool(text_words & self.overview) and text_words <= self.overview | request_words()
 
     def says_how(self, text: str) -> bool:
         """Whether a text only specifies the form of the answer; examples in brackets may contain anything."""
-        found = set(_WORD.findall(_EXAMPLE.sub(" ", text).casefold()))
-        found = {word for word in found if not word.isdecimal()}
-        return bool(found & self.forms) and found <= self.forms | self.around_forms
+        text_words = set(_WORD.findall(_EXAMPLE.sub(" ", text).casefold()))
+        text_words = {word for word in text_words if not word.isdecimal()}
+        return bool(text_words & self.forms) and text_words <= self.forms | self.around_forms
 
 
 @cache
 def _rules() -> _Rules:
-    languages = question_languages()
-    types: tuple[PictureType, ...] = ("chart", "table", "figure")
-    asked: tuple[AnswerType, ...] = get_args(AnswerType)[:-1]
-
-    def all_of(key: str) -> list[Any]:
-        return [word for each in languages for word in each.get(key, ())]
-
+    answer_types: tuple[AnswerType, ...] = get_args(AnswerType)[:-1]
+    limits = ("over", "under", "least", "most")
     return _Rules(
-        extremes={kind: _words(_entries(languages, "extremes", kind)) for kind in get_args(Extreme)},
-        calculations={kind: _words(_entries(languages, "calculations", kind)) for kind in get_args(Calculation)},
-        limits=_limits({kind: _entries(languages, "limits", kind) for kind in ("over", "under", "least", "most")}),
-        asks={kind: _asking(_entries(languages, "asks", kind)) for kind in asked},
-        picture_types={one: _words(_entries(languages, "picture_types", one)) for one in types},
-        front=_words(all_of("front")),
+        extremes={kind: _words_pattern(question_entries("extremes", kind)) for kind in get_args(Extreme)},
+        calculations={kind: _words_pattern(question_entries("calculations", kind)) for kind in get_args(Calculation)},
+        limits=_limits_pattern({kind: question_entries("limits", kind) for kind in limits}),
+        asks={kind: _asking_pattern(question_entries("asks", kind)) for kind in answer_types},
+        picture_types={kind: _words_pattern(question_entries("picture_types", kind)) for kind in get_args(PictureType)},
+        front=_words_pattern(question_entries("front")),
         overview=frozenset(
             word
-            for each in languages
-            for said in (*each.get("overview", ()), *each.get("structure", {}).get("document", ()))
-            for word in words(said, stem=False, keep_stop_words=True)
+            for phrase in (*question_entries("overview"), *question_entries("structure", "document"))
+            for word in words(phrase, stem=False, keep_stop_words=True)
         ),
-        forms=frozenset(word for each in languages for word in each.get("forms", ())),
-        around_forms=frozenset(word for each in languages for word in each.get("around_forms", ())),
+        forms=listed_words("forms"),
+        around_forms=listed_words("around_forms"),
     )
 
 
-def _entries(languages: list[dict[str, Any]], table: str, kind: str) -> list[str]:
-    return [word for each in languages for word in each.get(table, {}).get(kind, ())]
-
-
-def _limits(found: dict[str, list[str]]) -> re.Pattern[str]:
+def _limits_pattern(entries_by_kind: dict[str, list[str]]) -> re.Pattern[str]:
     """A pattern of words before a number, in groups with these names; of several matches, the first to begin counts."""
-    sides = "|".join(rf"(?P<{kind}>{alternation(entries)})" for kind, entries in found.items())
+    sides = "|".join(rf"(?P<{kind}>{alternation(entries)})" for kind, entries in entries_by_kind.items())
     return re.compile(rf"(?<!\w)(?:{sides})\s+(?P<number>{_NUMBER})", re.IGNORECASE)
 
 
-def _words(found: list[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){alternation(found)}(?!\w)", re.IGNORECASE)
+def _words_pattern(entries: list[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){alternation(entries)}(?!\w)", re.IGNORECASE)
 
 
-def _asking(found: list[str]) -> re.Pattern[str]:
-    """Like `_words`; words with a leading ^ match only at the beginning, or after a phrase such as "In the report,"."""
-    opening = [word[1:] for word in found if word.startswith("^")]
-    anywhere = [word for word in found if not word.startswith("^")]
+def _asking_pattern(entries: list[str]) -> re.Pattern[str]:
+    """Like `_words_pattern`, but words with a leading ^ match only at the beginning, or after a phrase and a comma."""
+    opening = [word[1:] for word in entries if word.startswith("^")]
+    anywhere = [word for word in entries if not word.startswith("^")]
     patterns = [rf"\A\s*(?:[^,?]{{0,80}},\s*)?{alternation(opening)}"] if opening else []
     patterns += [rf"(?<!\w){alternation(anywhere)}"] if anywhere else []
     return re.compile(rf"(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)

@@ -55,7 +55,8 @@ _NAME_WITHIN = lazy_regex(rf"{_WITHIN_SENTENCE}[^\w\s]*+({_CAPITALISED}(?:{_WITH
 class Quantity:
     """What a question with "how far" and the like measures."""
 
-    asked: frozenset[str]
+    asked_by: frozenset[str]
+    """The question words that ask for it, such as "how far"."""
     dimensions: frozenset[str]
     """The dimensions of its units, as `units.Unit` names them; empty for any."""
     named: frozenset[str]
@@ -69,9 +70,9 @@ class Quantity:
     only_with: frozenset[str]
     """Words of which the question must contain one; empty if it needs none."""
 
-    def may_stand_with(self, said: Collection[str]) -> bool:
+    def may_be_asked_with(self, question_words: Collection[str]) -> bool:
         """Whether a question with these words may ask for it."""
-        return not self.only_with or not self.only_with.isdisjoint(said)
+        return not self.only_with or not self.only_with.isdisjoint(question_words)
 
 
 @lru_cache(maxsize=64)  # because a question is read again with each sentence that may answer it
@@ -81,26 +82,26 @@ def asked_quantity(asked_by: str, question: str) -> Quantity | None:
     >>> asked_quantity("How far", "How far can I ride?").dimensions == {"length", "mile", "foot"}
     True
     """
-    asked, said = asked_by.casefold(), _WORD.findall(question.casefold())
-    asked = "how long" if asked == "how many" and _HOW_MANY_HOURS.match(question) else asked
-    found = next((one for one in _quantities() if asked in one.asked and one.may_stand_with(said)), None)
-    return None if found is None or not found.unless.isdisjoint(said) else found
+    phrase, question_words = asked_by.casefold(), _WORD.findall(question.casefold())
+    phrase = "how long" if phrase == "how many" and _HOW_MANY_HOURS.match(question) else phrase
+    candidates = (quantity for quantity in _quantities() if phrase in quantity.asked_by)
+    quantity = next((quantity for quantity in candidates if quantity.may_be_asked_with(question_words)), None)
+    return None if quantity is None or not quantity.unless.isdisjoint(question_words) else quantity
 
 
 @cache
 def _quantities() -> list[Quantity]:
     return [
         Quantity(
-            asked=frozenset(one["asked"]),
-            dimensions=frozenset(one["of"]),
-            named=frozenset(words(" ".join(one["named"]))),
-            in_rows=frozenset(words(" ".join([*one["named"], *one.get("rows", ())]))),
-            acts=frozenset(words(" ".join(one["acts"]))),
-            unless=frozenset(one.get("unless", ())),
-            only_with=frozenset(one.get("only_with", ())),
+            asked_by=frozenset(table["asked"]),
+            dimensions=frozenset(table["of"]),
+            named=frozenset(words(" ".join(table["named"]))),
+            in_rows=frozenset(words(" ".join([*table["named"], *table.get("rows", ())]))),
+            acts=frozenset(words(" ".join(table["acts"]))),
+            unless=frozenset(table.get("unless", ())),
+            only_with=frozenset(table.get("only_with", ())),
         )
-        for each in question_languages()
-        for one in each.get("quantities", ())
+        for table in question_entries("quantities")
     ]
 
 
@@ -109,6 +110,12 @@ def question_languages() -> list[dict[str, Any]]:
     """The tables of all languages, one for each."""
     text = resources.files(__package__).joinpath("question_words.toml").read_text("utf-8")
     return list(tomllib.loads(text).values())
+
+
+def question_entries(key: str, subkey: str | None = None) -> list[Any]:
+    """The entries under a key, or under a key of the table with that key, of all languages in order."""
+    tables = question_languages() if subkey is None else [language.get(key, {}) for language in question_languages()]
+    return [entry for table in tables for entry in table.get(subkey or key, ())]
 
 
 def names_in(question: str) -> tuple[str, ...]:
@@ -133,8 +140,8 @@ def verbs_of(question: str) -> frozenset[str]:
     >>> sorted(verbs_of("How often should I water a fern?")), sorted(verbs_of("What does a fern cost?"))
     (['water'], ['cost'])
     """
-    found = [match["act"] or match["done"] or match["last"] for match in _VERB.finditer(question)]
-    return frozenset(words(" ".join(found)))
+    verbs = [match["act"] or match["done"] or match["last"] for match in _VERB.finditer(question)]
+    return frozenset(words(" ".join(verbs)))
 
 
 def with_phrases_as_words(question: str, texts: Iterable[str]) -> str:
@@ -148,8 +155,10 @@ def with_phrases_as_words(question: str, texts: Iterable[str]) -> str:
     pattern, word_of = _phrases()
     if not pattern.search(question):
         return question
-    said = {_stems(found) for text in texts for found in pattern.findall(text)}
-    return pattern.sub(lambda found: found[0] if _stems(found[0]) in said else word_of[found[0].casefold()], question)
+    text_phrases = {_stems(phrase) for text in texts for phrase in pattern.findall(text)}
+    return pattern.sub(
+        lambda match: match[0] if _stems(match[0]) in text_phrases else word_of[match[0].casefold()], question
+    )
 
 
 def _stems(phrase: str) -> tuple[str, ...]:
@@ -158,14 +167,16 @@ def _stems(phrase: str) -> tuple[str, ...]:
 
 @cache
 def _phrases() -> tuple[re.Pattern[str], dict[str, str]]:
-    word_of = {phrase: word for each in question_languages() for phrase, word in each.get("phrases", ())}
+    word_of = dict(question_entries("phrases"))
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, word_of))})\b", re.IGNORECASE), word_of
 
 
 @cache
 def _uses() -> re.Pattern[str]:
     """A question about what a thing does or is for, with the thing, which is after or between the asking words."""
-    longest_first = sorted(_ways("uses"), key=lambda way: -len(" ".join(way)))  # else the thing might be "X used"
+    longest_first = sorted(
+        question_entries("uses"), key=lambda way: -len(" ".join(way))
+    )  # else the thing might be "X used"
     ways = [rf"{way[0]}\s+(\S.{{0,80}}?)" + "".join(rf"\s+{end}" for end in way[1:]) for way in longest_first]
     return re.compile(rf"[\s¿]*(?:{'|'.join(ways)})\s*[?.!\s]*", re.IGNORECASE)
 
@@ -181,8 +192,8 @@ def asked_thing(question: str) -> frozenset[str]:
 
 def asked_thing_text(question: str) -> str:
     """That thing as it is written, "the --locked flag"; empty for other questions."""
-    asked = _uses().fullmatch(question)
-    return next(filter(None, asked.groups())) if asked else ""
+    match = _uses().fullmatch(question)
+    return next(filter(None, match.groups())) if match else ""
 
 
 def without_thing_kind(text: str) -> frozenset[str]:
@@ -196,17 +207,17 @@ def thing_kinds() -> frozenset[str]:
     return _stems_of("thing_kinds")
 
 
-def describes_thing(heading: str, thing: frozenset[str], title: frozenset[str]) -> bool:
+def describes_thing(heading: str, thing_words: frozenset[str], title: frozenset[str]) -> bool:
     """Whether a heading is a thing's name, or a heading such as "Description" in a document whose title has that name.
 
-    `thing` is as `asked_thing` returns it, `title` the words of the document's title or name.
+    `thing_words` are as `asked_thing` returns them, `title` the words of the document's title or name.
     """
-    if not thing:
+    if not thing_words:
         return False
-    if thing <= title and frozenset(words(heading)) <= _stems_of("describing") and words(heading):
+    if thing_words <= title and frozenset(words(heading)) <= _stems_of("describing") and words(heading):
         return True
     # Headings such as "To panic! or not to panic!" are no names, because they have too many words.
-    return thing == without_thing_kind(heading) and len(heading.split()) <= len(thing) + MAX_AROUND_NAME
+    return thing_words == without_thing_kind(heading) and len(heading.split()) <= len(thing_words) + MAX_AROUND_NAME
 
 
 def light_words(question: str) -> frozenset[str]:
@@ -218,15 +229,16 @@ def light_words(question: str) -> frozenset[str]:
 @cache
 def listed_words(key: str) -> frozenset[str]:
     """The words of a list such as `colours`, of all languages, in lower case."""
-    return frozenset(word for each in question_languages() for word in each.get(key, ()))
+    return frozenset(question_entries(key))
 
 
 @cache
 def headings_asked_for(by: str) -> list[tuple[frozenset[str], list[frozenset[str]]]]:
     """Verbs of questions by "what" or "where", and the headings that these ask for without naming them, as stems."""
-    asking = (one for each in question_languages() for one in each.get("headings", ()) if one["by"] == by)
     return [
-        (frozenset(words(" ".join(one["asked"]))), [frozenset(words(name)) for name in one["under"]]) for one in asking
+        (frozenset(words(" ".join(table["asked"]))), [frozenset(words(name)) for name in table["under"]])
+        for table in question_entries("headings")
+        if table["by"] == by
     ]
 
 
@@ -238,15 +250,14 @@ def denials() -> re.Pattern[str]:
 
 def any_word_of(key: str) -> str:
     """A regular expression, as text, of the words under `key` in all languages, each as a whole word."""
-    found = [word for each in question_languages() for word in each.get(key, ())]
-    return rf"(?<!\w){alternation(found)}(?!\w)"
+    return rf"(?<!\w){alternation(listed_words(key))}(?!\w)"
 
 
 @cache
 def denying_words() -> frozenset[str]:
     """Words that ask for what is denied and say nothing else, as `core.text.tokens.words` stems them."""
-    found = " ".join(listed_words("denials") | listed_words("prohibiting") | listed_words("beside_prohibiting"))
-    return frozenset(words(found, keep_stop_words=True))
+    denying = listed_words("denials") | listed_words("prohibiting") | listed_words("beside_prohibiting")
+    return frozenset(words(" ".join(denying), keep_stop_words=True))
 
 
 def asks_what_is_denied(question: str) -> bool:
@@ -256,8 +267,9 @@ def asks_what_is_denied(question: str) -> bool:
     (True, False)
     """
     match = _ASKS_WHAT.match(question)
-    asked = match[0] if match else ""
-    return bool(denials().search(asked)) or not listed_words("prohibiting").isdisjoint(_WORD.findall(asked.casefold()))
+    opening = match[0] if match else ""
+    opening_words = _WORD.findall(opening.casefold())
+    return bool(denials().search(opening)) or not listed_words("prohibiting").isdisjoint(opening_words)
 
 
 def comparison_sides(question: str) -> tuple[str, ...]:
@@ -269,25 +281,25 @@ def comparison_sides(question: str) -> tuple[str, ...]:
     match = _innermost(_compared(with_spans=_changes(question)), question)
     if match is None:
         return ()
-    one, other = (side for side in match.groups() if side)
+    first_side, second_side = (side for side in match.groups() if side)
     before, behind = question[: match.start()], question[match.end() :]
-    if match[0].startswith(one):
-        first, _, rest = one.partition(" ")
-        if rest and not before and not words(first):  # as in "Does Python compared to Java"
-            before, one = f"{before}{first} ", rest
-        if not _may_be_split(before, (one, other), behind, match[0]):
+    if match[0].startswith(first_side):
+        first_word, _, following = first_side.partition(" ")
+        if following and not before and not words(first_word):  # as in "Does Python compared to Java"
+            before, first_side = f"{before}{first_word} ", following
+        if not _may_be_split(before, (first_side, second_side), behind, match[0]):
             return ()
     words_before = _WORD.findall(before.casefold())
     joined = not listed_words("joined_between").isdisjoint(words_before[-1:])
     compares = not listed_words("comparing").isdisjoint(words_before)
-    if joined and not compares and not re.fullmatch(_YEAR, one, re.IGNORECASE):
+    if joined and not compares and not re.fullmatch(_YEAR, first_side, re.IGNORECASE):
         return ()
-    first, _, shared = other.partition(" ")
+    first_word, _, shared = second_side.partition(" ")
     # "English with Spanish use" compares English use with Spanish use.
-    if _NAME.fullmatch(one) and _NAME.fullmatch(first) and _SHARED.fullmatch(shared):
-        one = f"{one} {shared}"
-    other = _completed(one, other)
-    return () if one == other else tuple(f"{before}{side}{behind}" for side in (one, other))
+    if _NAME.fullmatch(first_side) and _NAME.fullmatch(first_word) and _SHARED.fullmatch(shared):
+        first_side = f"{first_side} {shared}"
+    second_side = _completed(first_side, second_side)
+    return () if first_side == second_side else tuple(f"{before}{side}{behind}" for side in (first_side, second_side))
 
 
 def _innermost(compared: MentionPattern, question: str) -> "re.Match[str] | None":
@@ -304,15 +316,15 @@ def _has_opening(compared: "re.Match[str]") -> bool:
     )
 
 
-def _completed(one: str, other: str) -> str:
+def _completed(first_side: str, second_side: str) -> str:
     """The second of two things with the words that it shares with the first: "costs in 2021" after "costs in 2020"."""
-    if re.fullmatch(r"\d{4}", other):
-        shared = _BEFORE_DIGITS.match(one)
-    elif re.fullmatch(_YEAR, other, re.IGNORECASE):
-        shared = None if re.fullmatch(_YEAR, one, re.IGNORECASE) else _BEFORE_YEAR.match(one)
+    if re.fullmatch(r"\d{4}", second_side):
+        shared = _BEFORE_DIGITS.match(first_side)
+    elif re.fullmatch(_YEAR, second_side, re.IGNORECASE):
+        shared = None if re.fullmatch(_YEAR, first_side, re.IGNORECASE) else _BEFORE_YEAR.match(first_side)
     else:
-        shared = _before_name().match(one) if re.fullmatch(_NAMES, other) else None
-    return f"{shared[1]}{other}" if shared else other
+        shared = _before_name().match(first_side) if re.fullmatch(_NAMES, second_side) else None
+    return f"{shared[1]}{second_side}" if shared else second_side
 
 
 @cache
@@ -326,15 +338,15 @@ def _changes(question: str) -> bool:
 
     Words that are joined after the years do not count: "king from 1907 to 1911 and lost the war".
     """
-    said = frozenset(words(_joined_behind_span().sub(lambda span: span[1], question)))
-    if not said.isdisjoint(_stems_of("happening")):
-        return not said.isdisjoint(_stems_of("measured") | _stems_of("changing"))
-    return not said.isdisjoint(_stems_of("changing"))
+    question_words = frozenset(words(_joined_behind_span().sub(lambda span: span[1], question)))
+    if not question_words.isdisjoint(_stems_of("happening")):
+        return not question_words.isdisjoint(_stems_of("measured") | _stems_of("changing"))
+    return not question_words.isdisjoint(_stems_of("changing"))
 
 
 @cache
 def _joined_behind_span() -> MentionPattern:
-    ways, joining = _ways("spans"), alternation(way[1] for way in _ways("compared"))
+    ways, joining = question_entries("spans"), alternation(way[1] for way in question_entries("compared"))
     spans = "|".join(rf"{start}\s+{_YEAR}\s+{to}\s+{_YEAR}" for start, to in ways)
     return MentionPattern(
         rf"(?<!\w)({spans}),?\s+{joining}\s.*", [way[0] for way in ways], flags=re.IGNORECASE | re.DOTALL
@@ -354,13 +366,15 @@ def _may_be_split(before: str, sides: tuple[str, str], behind: str, compared: st
         return False
     if listed_words("versus").isdisjoint(compared.casefold().split()):
         return True
-    said, comparing = _WORD.findall(before.casefold()), listed_words("comparing")
-    begins = not said or before.rstrip()[-1:] in ",:;" or said[-1] in comparing | listed_words("measured")
+    words_before, comparing = _WORD.findall(before.casefold()), listed_words("comparing")
+    begins = (
+        not words_before or before.rstrip()[-1:] in ",:;" or words_before[-1] in comparing | listed_words("measured")
+    )
     if all(side[0].isupper() for side in sides):
         last = set(_WORD.findall(_CLAUSE_END.split(behind.casefold(), maxsplit=1)[0])[-1:])
-        compares = not comparing.isdisjoint(said) or not listed_words("measured").isdisjoint(last)
+        compares = not comparing.isdisjoint(words_before) or not listed_words("measured").isdisjoint(last)
         return not comparing.isdisjoint(last) or (begins and compares)
-    return begins or not words(said[-1])
+    return begins or not words(words_before[-1])
 
 
 @cache
@@ -376,7 +390,7 @@ def _compared(*, with_spans: bool) -> MentionPattern:
     ends the first thing: "compare 2019 with 2020 and 2021". One that is followed by a word of `after_comparison` does
     not, because it begins another request: "compare oak with elm and explain why".
     """
-    ways, around = _ways("compared"), alternation(listed_words("comparison_fillers"))
+    ways, around = question_entries("compared"), alternation(listed_words("comparison_fillers"))
     joining = alternation(word for way in ways for word in way[1:])
     small, request = rf"(?:{around}\s+)?", rf"\s+{joining}\s+{alternation(listed_words('after_comparison'))}(?!\w)"
     asking = rf"\s+{alternation(listed_words('asking_after'))}\s"
@@ -386,15 +400,11 @@ def _compared(*, with_spans: bool) -> MentionPattern:
         for before, *between in ways
     ]
     # Only spans of years, and only if something changes: trains go, and events last, from one thing to another, too.
-    spans = _ways("spans") if with_spans else []
+    spans = question_entries("spans") if with_spans else []
     patterns += [rf"(?<!\w){start}\s+({_YEAR})\s+{to}\s+({_YEAR})" for start, to in spans]
     between = alternation(listed_words("compared_with"))
-    patterns += [rf"(?<!\w)({each})\s+{between}\s+{small}({each})(?!\w)" for each in (_YEAR, _NAMES)]
+    patterns += [rf"(?<!\w)({form})\s+{between}\s+{small}({form})(?!\w)" for form in (_YEAR, _NAMES)]
     patterns.append(rf"(?<!\w)(\w[\w&-]+)\s+{alternation(listed_words('versus'))}\s+{small}(\w[\w&-]+)(?!\w)")
     openings = {way[0] for way in [*ways, *spans]}
     joined_by = listed_words("compared_with") | listed_words("versus")
     return MentionPattern("|".join(patterns), openings | joined_by, flags=re.IGNORECASE)
-
-
-def _ways(key: str) -> list[list[str]]:
-    return [way for each in question_languages() for way in each.get(key, ())]

@@ -37,11 +37,11 @@ def in_spelling_of(question: str, texts: Iterable[str]) -> str:
     variants = _variants(question)
     if not variants:
         return question
-    said = {word for text in texts for word in words(text)}
+    known_words = {word for text in texts for word in words(text)}
 
-    def spelled(found: re.Match[str]) -> str:
-        word, variant = found[0], variants.get(found.start())
-        if variant is None or said.issuperset(words(word)) or not said.issuperset(words(variant)):
+    def spelled(match: re.Match[str]) -> str:
+        word, variant = match[0], variants.get(match.start())
+        if variant is None or known_words.issuperset(words(word)) or not known_words.issuperset(words(variant)):
             return word
         return variant.capitalize() if word[0].isupper() else variant
 
@@ -54,15 +54,20 @@ def spelled_otherwise(question: str) -> dict[str, frozenset[str]]:
     >>> spelled_otherwise("What colour is Grey Hall?")
     {'colour': frozenset({'color'})}
     """
-    found = ((words(question[start:])[:1], variant) for start, variant in _variants(question).items())
-    return {word: frozenset(words(variant)) for asked, variant in found for word in asked}
+    variants = _variants(question).items()
+    return {word: frozenset(words(variant)) for start, variant in variants for word in words(question[start:])[:1]}
 
 
 def _variants(question: str) -> dict[int, str]:
     """The other spelling of each word of a question that has one and is no name, by the word's position."""
-    found = ((one, spelling_variant(one[0].casefold())) for one in _LETTERS.finditer(question))
-    plain = ((one, variant) for one, variant in found if one[0][0].islower() or not question[: one.start()].strip())
-    return {one.start(): variant for one, variant in plain if variant is not None}
+    matches = (match for match in _LETTERS.finditer(question) if not _is_name(match, question))
+    variants = ((match.start(), spelling_variant(match[0].casefold())) for match in matches)
+    return {start: variant for start, variant in variants if variant is not None}
+
+
+def _is_name(word: re.Match[str], question: str) -> bool:
+    """Whether a word of a question has a capital and is not its first word."""
+    return not word[0][0].islower() and bool(question[: word.start()].strip())
 
 
 @cache
@@ -70,4 +75,4 @@ def _spellings() -> dict[str, str]:
     """The other spelling of each word of the list, by its stem."""
     text = resources.files(__package__).joinpath("spelling_variants.toml").read_text("utf-8")
     pairs: list[list[str]] = tomllib.loads(text)["pairs"]
-    return {stem: other for pair in pairs for one, other in (pair, pair[::-1]) for stem in words(one)}
+    return {stem: variant for pair in pairs for spelling, variant in (pair, pair[::-1]) for stem in words(spelling)}

@@ -28,21 +28,21 @@ def synonyms_for(question: str, is_known: Callable[[str], bool]) -> dict[str, tu
     >>> synonyms_for("May grown-ups touch the engine?", {"adult", "motor"}.__contains__)
     {'grown-ups': ('adult',), 'engine': ('motor',)}
     """
-    found: dict[str, tuple[str, ...]] = {}
+    synonyms: dict[str, tuple[str, ...]] = {}
     if len(question) > MAX_ANALYSED_CHARACTERS or foreign_language(question) is not None:
-        return found
-    for one in _LETTERS.finditer(question):
-        if one[0][0].isupper() and question[: one.start()].strip():
+        return synonyms
+    for match in _LETTERS.finditer(question):
+        if match[0][0].isupper() and question[: match.start()].strip():
             continue
-        whole = one[0].casefold()
-        is_listed = "-" in whole and _synonyms_of(whole.replace("-", "")) != ""
-        for word in [whole] if is_listed else whole.split("-"):
+        compound = match[0].casefold()
+        is_listed = "-" in compound and _synonyms_of(compound.replace("-", "")) != ""
+        for word in [compound] if is_listed else compound.split("-"):
             stems = words(word)
             if stems and not any(is_known(stem) or any(map(is_known, words_alike(stem))) for stem in stems):
-                others = _synonyms_of(word.replace("-", "")).split()
-                if known := [other for other in others if all(map(is_known, words(other)))]:
-                    found[word] = tuple(known[:MAX_SYNONYMS])
-    return found
+                candidates = _synonyms_of(word.replace("-", "")).split()
+                if known := [candidate for candidate in candidates if all(map(is_known, words(candidate)))]:
+                    synonyms[word] = tuple(known[:MAX_SYNONYMS])
+    return synonyms
 
 
 def is_frequent(stem: str) -> bool:
@@ -60,5 +60,5 @@ def _list() -> tuple[dict[str, str], frozenset[str]]:
     """The synonyms of each word, by its stem, and the stems of frequent words."""
     packed = resources.files(__package__).joinpath("synonyms.txt.gz").read_bytes()
     lines = [line.partition(" ") for line in gzip.decompress(packed).decode().splitlines()]
-    synonyms = {stem.removesuffix(FREQUENT_MARK): others for stem, _, others in lines}
+    synonyms = {stem.removesuffix(FREQUENT_MARK): listed for stem, _, listed in lines}
     return synonyms, frozenset(stem[:-1] for stem, _, _ in lines if stem.endswith(FREQUENT_MARK))

@@ -44,14 +44,14 @@ _TOKEN = lazy_regex(
 )
 FILE_NAME = lazy_regex(r"(?<![\w./-])(?!//)[\w./-]*\w\.(?i:pdf|md|markdown|txt|html?|csv|tsv|png|jpe?g|tiff?)\b")
 """The name of a document's file within a text, with its folder if that is given, and without spaces; no web address."""
-_RUN = lazy_regex(f"[{_UNSPACED}]")
+_UNSPACED_CHARACTER = lazy_regex(f"[{_UNSPACED}]")
 # Latin, Greek and Cyrillic accents, points of Hebrew and Arabic, Arabic tatweel, and characters that only guide layout.
 _MARKS = lazy_regex(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u064b-\u065f\u0670\u0640\u00ad\u200c\u200d\u2060\ufeff]+"
 )
 _E_MAIL = lazy_regex(r"(?<![^\W_])e[-\u2010]mail")
 # File names that say nothing about the content.
-_NAMES_OF_ANY = frozenset({"readme", "index"})
+_UNSPECIFIC_NAMES = frozenset({"readme", "index"})
 _SYMBOLS = lazy_regex(r"(?:[^\w\s]|_)+")
 WORD = lazy_regex(r"\w[\w'’-]*")
 """A word as people write it, whole: "well-built", "o'clock"."""
@@ -72,7 +72,7 @@ _PILE = lazy_regex(r"([^\w\s]{30})[^\w\s]+")
 _WORD_OR_NUMBER = lazy_regex(r"\d+(?:[.,:]\d+)*|[^\W_\d]+|[^\W_]+")
 
 # Words that the stemmer would treat as forms of another: the United States are not units.
-_OWN_STEMS = {"united": "united"}
+_STEM_EXCEPTIONS = {"united": "united"}
 # How many words' stems are cached, in some 8 MB: there is no end of numbers and misspellings.
 _MAX_STEMS = 1 << 16
 
@@ -137,19 +137,21 @@ def name_words(document: str) -> tuple[str, ...]:
     ('timber',)
     """
     path = PurePosixPath(document)
-    return tuple(words(path.parent.name if path.stem.casefold() in _NAMES_OF_ANY and path.parent.name else path.stem))
+    return tuple(
+        words(path.parent.name if path.stem.casefold() in _UNSPECIFIC_NAMES and path.parent.name else path.stem)
+    )
 
 
 def _words_of(folded: str, *, stem: bool = True, keep_stop_words: bool = False) -> list[str]:
-    found: list[str] = []
+    tokens: list[str] = []
     if stem and not keep_stop_words and folded.isascii():
         return list(filter(None, map(_STEMS.__getitem__, _ascii_tokens(folded))))
     for word in _TOKEN.findall(folded):
-        if _RUN.match(word):
-            found.extend([word[at : at + 2] for at in range(len(word) - 1)] or [word])
+        if _UNSPACED_CHARACTER.match(word):
+            tokens.extend([word[at : at + 2] for at in range(len(word) - 1)] or [word])
         elif keep_stop_words or word not in STOP_WORDS:
-            found.append(_STEMS[word] or _stemmed(word) if stem else word.replace(",", ""))
-    return found
+            tokens.append(_STEMS[word] or _stemmed(word) if stem else word.replace(",", ""))
+    return tokens
 
 
 def _ascii_tokens(folded: str) -> list[str]:
@@ -200,7 +202,7 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self._numbers = _Numbers({"": 0})
-        self._seen = _Seen(self._numbers)
+        self._form_numbers = _FormNumbers(self._numbers)
 
     def __iter__(self) -> Iterator[str]:
         """The words, in the order of their numbers."""
@@ -215,11 +217,11 @@ class Vocabulary:
         folded = normalize_text(text)
         if not folded.isascii():
             return self.of_words(_words_of(folded))
-        return array("i", filter(None, map(self._seen.__getitem__, _ascii_tokens(folded))))
+        return array("i", filter(None, map(self._form_numbers.__getitem__, _ascii_tokens(folded))))
 
-    def of_words(self, found: Iterable[str]) -> "array[int]":
+    def of_words(self, stems: Iterable[str]) -> "array[int]":
         """The numbers of these words."""
-        return array("i", map(self._numbers.__getitem__, found))
+        return array("i", map(self._numbers.__getitem__, stems))
 
 
 class _Numbers(dict[str, int]):
@@ -230,7 +232,7 @@ class _Numbers(dict[str, int]):
         return number
 
 
-class _Seen(dict[str, int]):
+class _FormNumbers(dict[str, int]):
     """Cache of the number of each written form, so that each word of a text takes one lookup."""
 
     def __init__(self, numbers: _Numbers) -> None:
@@ -257,7 +259,7 @@ _STEMS = _Stems()
 
 
 def _stemmed(word: str) -> str:
-    return word.replace(",", "") if word[0].isdigit() else _OWN_STEMS.get(word) or _stemmer()(word)
+    return word.replace(",", "") if word[0].isdigit() else _STEM_EXCEPTIONS.get(word) or _stemmer()(word)
 
 
 @cache
@@ -279,8 +281,8 @@ def folded_tokens(text: str) -> list[FoldedToken]:
     [('1310', 0, 5), ('cafes', 6, 11)]
     """
     if text.isascii():  # in lower case, its words stand where they stood
-        return [(found[0].replace(",", ""), *found.span()) for found in _WORD_OR_NUMBER.finditer(text.lower())]
-    return [(normalize_text(found[0]).replace(",", ""), *found.span()) for found in _WORD_OR_NUMBER.finditer(text)]
+        return [(match[0].replace(",", ""), *match.span()) for match in _WORD_OR_NUMBER.finditer(text.lower())]
+    return [(normalize_text(match[0]).replace(",", ""), *match.span()) for match in _WORD_OR_NUMBER.finditer(text)]
 
 
 def has_digit(text: str) -> bool:

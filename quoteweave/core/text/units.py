@@ -201,12 +201,12 @@ def find_unit(name: str, *, power: int = 1) -> Unit | None:
     """Look up a unit by its name or symbol, singular or plural; `power` is 2 for square and 3 for cubic units."""
     table, name = _units(), name.translate(_MICRO_AND_OHM)
     lower = name.casefold()
-    found = table.get(name)
-    if found is None and len(lower) > 2 and lower not in STOP_WORDS:  # "has" names no hectares
-        found = table.get(lower) or table.get(lower.removesuffix("s"))
-    if found is None or power == 1 or found.dimension != "length":
-        return found
-    return Unit("area" if power == 2 else "volume", found.factor**power)
+    unit = table.get(name)
+    if unit is None and len(lower) > 2 and lower not in STOP_WORDS:  # "has" names no hectares
+        unit = table.get(lower) or table.get(lower.removesuffix("s"))
+    if unit is None or power == 1 or unit.dimension != "length":
+        return unit
+    return Unit("area" if power == 2 else "volume", unit.factor**power)
 
 
 @cache
@@ -225,8 +225,8 @@ def unit_words() -> list[tuple[str, str]]:
     for name, unit in _units().items():
         if unit.dimension not in CURRENCIES | {"percent"} and name.isalpha() and len(name) > 1:
             names.setdefault(unit, []).append(name)
-    written = {unit: " ".join([*each, *(f"{name}s" for name in each)]) for unit, each in names.items()}
-    return [(name, written[unit]) for unit, each in names.items() for name in each if len(name) > MAX_SYMBOL]
+    written = {unit: " ".join([*spellings, *(f"{name}s" for name in spellings)]) for unit, spellings in names.items()}
+    return [(name, written[unit]) for unit, spellings in names.items() for name in spellings if len(name) > MAX_SYMBOL]
 
 
 def amounts_in(text: str) -> list[str]:
@@ -250,10 +250,12 @@ def has_unscaled_money(text: str, unit: str = "") -> bool:
     (False, False)
     """
     amounts = [*_MONEY_AMOUNT.finditer(text)]
-    if states_scale(text) or any(one["scale"] or _WRITTEN_OUT.fullmatch(one["number"]) for one in amounts):
+    if states_scale(text) or any(amount["scale"] or _WRITTEN_OUT.fullmatch(amount["number"]) for amount in amounts):
         return False
     # "Net income was $5,007, or $11.27 per share" is not about one share.
-    parts = (_MONEY_AMOUNT.sub(lambda one: "" if one["per"] else one[0], part) for part in _SENTENCE_END.split(text))
+    parts = (
+        _MONEY_AMOUNT.sub(lambda amount: "" if amount["per"] else amount[0], part) for part in _SENTENCE_END.split(text)
+    )
     return any(_has_money(part, unit) for part in parts if not _OF_ONE.search(part))
 
 
@@ -266,18 +268,20 @@ def has_unscaled_money_in_cells(table: str, unit: str = "") -> bool:
     head, *rows = table.splitlines() or [""]
     of_one = [row for row in rows if _OF_ONE.search(row)]
     excepts = EXCEPTS.search(unit.casefold()) is not None or not any(map(_MONEY_AMOUNT.search, of_one))
-    is_unscaled = not any(one["scale"] for one in _MONEY_AMOUNT.finditer(table)) and not _OF_ONE.search(head)
+    is_unscaled = not any(amount["scale"] for amount in _MONEY_AMOUNT.finditer(table)) and not _OF_ONE.search(head)
     return is_unscaled and excepts and any(_has_money(row, unit) for row in (head, *rows) if row not in of_one)
 
 
 def _has_money(text: str, unit: str) -> bool:
     """Whether a text has an amount in the currency of the unit, or in any for a unit that names none."""
-    currencies = {found.dimension for found in currencies_in(unit)}
+    currencies = {currency.dimension for currency in currencies_in(unit)}
     if not currencies and _OTHER_MONEY.search(unit):
         return False
-    found = _MONEY_AMOUNT.finditer(text)
-    bare = [find_unit(one["sign"]) for one in found if not one["per"] and not _PRICE.search(one["number"])]
-    return any(one is not None and (not currencies or one.dimension in currencies) for one in bare)
+    amounts = _MONEY_AMOUNT.finditer(text)
+    bare = [
+        find_unit(amount["sign"]) for amount in amounts if not amount["per"] and not _PRICE.search(amount["number"])
+    ]
+    return any(currency is not None and (not currencies or currency.dimension in currencies) for currency in bare)
 
 
 def names_money(text: str) -> bool:
@@ -287,7 +291,9 @@ def names_money(text: str) -> bool:
 
 def prices_in(text: str) -> list[str]:
     """The numbers of a text that are prices, as in "$5 per share" and "$4.99", and so in no unit of a chapter."""
-    return [one["number"] for one in _MONEY_AMOUNT.finditer(text) if one["per"] or _PRICE.search(one["number"])]
+    return [
+        amount["number"] for amount in _MONEY_AMOUNT.finditer(text) if amount["per"] or _PRICE.search(amount["number"])
+    ]
 
 
 def currencies_in(text: str) -> frozenset[Unit]:
@@ -323,7 +329,7 @@ def stated_unit(text: str) -> str | None:
     """
     line = " ".join(text.split()).rstrip(":.")
     brackets = [match[1].strip() for match in _BRACKETS.finditer(text)]
-    stated = [" ".join(one.split()) for one in brackets if _states_unit(one)]
+    stated = [" ".join(bracket.split()) for bracket in brackets if _states_unit(bracket)]
     if stated or brackets or len(line) > MAX_UNIT_LINE or not _states_unit(line):
         return stated[-1] if stated else None
     scale = _STATED_SCALE.search(line)
@@ -383,10 +389,10 @@ def _spellings(match: "re.Match[str]") -> list[str]:
         smaller = {size: value.scaleb(-size) for size in SCALES.values()}
         counts = {size: f"{count.normalize():f}" for size, count in smaller.items() if 1 <= count < 1000} | counts
     scaled = [(counts[size], word) for word, size in (*SCALES.items(), *SCALE_LETTERS.items()) if size in counts]
-    written = [*scaled, *((number, each) for each in ([] if power else _names_of(name)))]
-    found = [f"{count}{gap}{word}" for count, word in written for gap in (" ", "")]
-    found += [f"{int(value):,}"] if counts and value == int(value) else []
-    return list(dict.fromkeys(found))
+    written = [*scaled, *((number, unit_name) for unit_name in ([] if power else _names_of(name)))]
+    spellings = [f"{count}{gap}{word}" for count, word in written for gap in (" ", "")]
+    spellings += [f"{int(value):,}"] if counts and value == int(value) else []
+    return list(dict.fromkeys(spellings))
 
 
 def _names_of(name: str) -> list[str]:

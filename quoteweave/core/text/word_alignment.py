@@ -44,10 +44,10 @@ class WordAlignment:
         matches = _RUN.finditer(text) if self._words else ()
         runs = [(normalize_text(match[0]), match.start(), match.end()) for match in matches]
         self._starts, self._ends = [run[1] for run in runs], [run[2] for run in runs]
-        there = [
+        page_runs = [
             (normalize_text(match[0]), at) for at, word in enumerate(self._words) for match in _RUN.finditer(word.text)
         ]
-        self._found = _aligned([run[0] for run in runs], there)
+        self._words_of_runs = _aligned([run[0] for run in runs], page_runs)
 
     def boxes(self, start: int, end: int) -> tuple[Box, ...]:
         """The boxes of the characters `[start:end]`, one for each line or part of a line; empty if they are not found.
@@ -55,9 +55,9 @@ class WordAlignment:
         Words are boxed whole, in the order of the page's words.
         """
         first, last = bisect_right(self._ends, start), bisect_left(self._starts, end)
-        found = [self._found[at] for at in range(first, last)]
-        known = [places for places in found if places]
-        if not known or len(known) < MIN_FOUND * len(found):
+        words_of_runs = self._words_of_runs[first:last]
+        known = [places for places in words_of_runs if places]
+        if not known or len(known) < MIN_FOUND * len(words_of_runs):
             return ()
         chosen = [self._words[at] for at in sorted({at for places in known for at in places})]
         return tuple(box for _, line in groupby(chosen, key=lambda word: word.line) for box in _boxes(list(line)))
@@ -67,30 +67,30 @@ class WordAlignment:
         return any(word.ocr for word in self._words)
 
 
-def alignable(one: Iterable[str], other: Iterable[str]) -> bool:
+def alignable(first: Iterable[str], second: Iterable[str]) -> bool:
     """Whether two sequences of words can be aligned quickly; those that repeat the same few words cannot."""
-    first, second = Counter(one), Counter(other)
-    return sum(times * second[word] for word, times in first.items()) <= MAX_PAIRS
+    times_in_second = Counter(second)
+    return sum(times * times_in_second[word] for word, times in Counter(first).items()) <= MAX_PAIRS
 
 
-def _aligned(runs: Sequence[str], there: Sequence[tuple[str, int]]) -> list[tuple[int, ...]]:
+def _aligned(runs: Sequence[str], page_runs: Sequence[tuple[str, int]]) -> list[tuple[int, ...]]:
     """For each run of the text, the words of the page that contain it; none if it is not found."""
     page_words: list[tuple[int, ...]] = [()] * len(runs)
-    if not alignable(runs, (run for run, _ in there)):
+    if not alignable(runs, (run for run, _ in page_runs)):
         return page_words
-    matcher = SequenceMatcher(None, runs, [run for run, _ in there], autojunk=False)
+    matcher = SequenceMatcher(None, runs, [run for run, _ in page_runs], autojunk=False)
     text_end = page_end = 0
     for block in matcher.get_matching_blocks():
-        between = there[page_end : block.b]
+        between = page_runs[page_end : block.b]
         parted = "".join(run for run, _ in between)
         if block.a - text_end == 1 and 0 < len(between) <= MAX_JOINED and parted == runs[text_end]:
             page_words[text_end] = tuple(at for _, at in between)
         for step in range(block.size):
-            page_words[block.a + step] = (there[block.b + step][1],)
+            page_words[block.a + step] = (page_runs[block.b + step][1],)
         text_end, page_end = block.a + block.size, block.b + block.size
     # The rows of a chart are in another order than its words on the page; what occurs once in both is the same.
-    in_text, on_page = Counter(runs), Counter(run for run, _ in there)
-    places = {run: at for run, at in there if on_page[run] == 1}
+    in_text, on_page = Counter(runs), Counter(run for run, _ in page_runs)
+    places = {run: at for run, at in page_runs if on_page[run] == 1}
     for at, run in enumerate(runs):
         if not page_words[at] and in_text[run] == 1 and run in places:
             page_words[at] = (places[run],)
@@ -109,8 +109,8 @@ def _boxes(line: Sequence[PageWord]) -> list[Box]:
     return [hull(group) for group in groups]
 
 
-def _near(one: Box, other: Box) -> bool:
-    height = min(max(one[3] - one[1], 1.0), max(one[2] - one[0], 1.0))
-    across = max(other[0] - one[2], one[0] - other[2], 0.0)
-    down = max(other[1] - one[3], one[1] - other[3], 0.0)
+def _near(a: Box, b: Box) -> bool:
+    height = min(max(a[3] - a[1], 1.0), max(a[2] - a[0], 1.0))
+    across = max(b[0] - a[2], a[0] - b[2], 0.0)
+    down = max(b[1] - a[3], a[1] - b[3], 0.0)
     return max(across, down) <= MAX_WORD_GAP * height

@@ -23,7 +23,7 @@ class MentionPattern:
         words = {word.lower() for word in having}
         self._words = {word for word in words if word.isalpha() and word < "\u3000"}
         self._lengths = {len(word) for word in self._words}
-        self._others = words - self._words
+        self._substrings = words - self._words
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
@@ -56,7 +56,7 @@ class MentionPattern:
         lowered = text.translate(_SAME_LETTERS).lower()
         # A number or label may follow a word without a space: "TableA1", "pageiv".
         begun = {letters[:length] for letters in _LETTERS.findall(lowered) for length in self._lengths}
-        return not self._words.isdisjoint(begun) or any(word in lowered for word in self._others)
+        return not self._words.isdisjoint(begun) or any(word in lowered for word in self._substrings)
 
 
 def without_case(text: str) -> str:
@@ -83,18 +83,18 @@ def alternation(words: Iterable[str]) -> str:
 
 def _behind(beginnings: Mapping[str, Any]) -> str:
     """A pattern of what may follow what has been matched."""
-    branches = [_branch(letter, others) for letter, others in beginnings.items() if letter]
-    found = f"(?:{'|'.join(branches)})" if len(beginnings) > 1 else "".join(branches)
-    return f"{found}?" if branches and "" in beginnings else found
+    branches = [_branch(letter, following) for letter, following in beginnings.items() if letter]
+    pattern = f"(?:{'|'.join(branches)})" if len(beginnings) > 1 else "".join(branches)
+    return f"{pattern}?" if branches and "" in beginnings else pattern
 
 
-def _branch(letter: str, others: Mapping[str, Any]) -> str:
+def _branch(letter: str, following: Mapping[str, Any]) -> str:
     """A pattern of a letter and what may follow it; a loop, because a call per letter would be slow with so many."""
     written = [_escaped(letter)]
-    while len(others) == 1 and "" not in others:
-        ((letter, others),) = others.items()
+    while len(following) == 1 and "" not in following:
+        ((letter, following),) = following.items()
         written.append(_escaped(letter))
-    return "".join(written) + _behind(others)
+    return "".join(written) + _behind(following)
 
 
 _escaped = cache(re.escape)

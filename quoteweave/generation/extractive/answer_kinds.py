@@ -198,7 +198,7 @@ def _has_amount(statement: Statement, question: QuestionTerms) -> bool:
     if (tells := tells_how(question.asked_by, clauses)) is not None:
         return tells
     # The height of a thing is no distance.
-    clauses = _MEASURED_EXTENT.sub(" ", clauses) if quantity is not None and "how far" in quantity.asked else clauses
+    clauses = _MEASURED_EXTENT.sub(" ", clauses) if quantity is not None and "how far" in quantity.asked_by else clauses
     clauses = own_amounts(clauses, question.text)
     amounts = [one for one in new_facts(clauses, question.text)[1] if not one.year]
     of_unit = _OF_UNIT.match(question.text) if quantity is None else None

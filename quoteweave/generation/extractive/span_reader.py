@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed
-from quoteweave.models.batches import encode_in_batches, replace_lone_surrogates
+from quoteweave.core.messages import replace_lone_surrogates
+from quoteweave.models.batches import encode_in_batches
 from quoteweave.models.checkpoints import Hardware, import_required, locate_checkpoint, read_config
 from quoteweave.models.loading import ModelLock, check_tokenizer, max_positions, reporting_load_errors
 

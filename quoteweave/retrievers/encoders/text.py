@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from quoteweave.core.concurrency.shared_calls import JointCalls
 from quoteweave.core.errors import UsageError
+from quoteweave.core.messages import replace_lone_surrogates
 from quoteweave.core.protocols import SettingValue
-from quoteweave.models.batches import encode_in_batches, replace_lone_surrogates
+from quoteweave.models.batches import encode_in_batches
 from quoteweave.models.checkpoints import Hardware, is_local, read_config, weights_identity
 from quoteweave.models.loading import ModelLock
 from quoteweave.retrievers.catalogue import ModelRow

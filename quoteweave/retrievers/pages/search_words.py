@@ -5,7 +5,7 @@ from functools import cache
 
 from quoteweave.core.text.foreign_languages import foreign_function_words
 from quoteweave.core.text.question_analysis import QuestionAnalysis, words_alike
-from quoteweave.core.text.question_words import asked_quantity, question_languages
+from quoteweave.core.text.question_words import asked_quantity, question_entries
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import unit_words
 
@@ -45,7 +45,7 @@ def _others(analysis: QuestionAnalysis, question_words: Collection[str]) -> set[
 
 @cache
 def _listed() -> frozenset[str]:
-    return frozenset(word for each in question_languages() for asked, _ in each.get("alike", ()) for word in asked)
+    return frozenset(word for question_words, _ in question_entries("alike") for word in question_words)
 
 
 @cache

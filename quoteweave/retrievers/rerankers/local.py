@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from quoteweave.core.concurrency.shared_calls import JointCalls
 from quoteweave.core.errors import MissingExtra, ModelFailed
+from quoteweave.core.messages import replace_lone_surrogates
 from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
-from quoteweave.models.batches import encode_in_batches, replace_lone_surrogates
+from quoteweave.models.batches import encode_in_batches
 from quoteweave.models.checkpoints import Hardware, locate_checkpoint
 from quoteweave.models.loading import ModelLock, reporting_load_errors
 from quoteweave.retrievers.rerankers import RerankerRow, rerank_by_scores

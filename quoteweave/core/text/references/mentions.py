@@ -169,19 +169,21 @@ def _heading_names(heading: str) -> tuple[PlaceName, ...]:
     words = reference_words()
     line = heading.strip()
     # "Chapter Thirty" is numbered, but "Thirty Years" has no number of its own.
-    found = list(_leading_parts(words.numerals.with_digits(line, is_heading=True), words))
-    if not found and (match := _HEADING_NUMBER.match(line)):
+    names = list(_leading_parts(words.numerals.with_digits(line, is_heading=True), words))
+    if not names and (match := _HEADING_NUMBER.match(line)):
         number, roman, lettered, letter = match.groups()
         name = number or (roman and _arabic(roman.lower())) or (lettered or letter or "").lower()
         outer = [] if not name else [name.rsplit(".", times)[0] for times in range(name.count(".") + 1)]
-        found += [PlaceName("section", each) for each in outer]
-        found += [PlaceName("chapter" if each.isdigit() else "appendix", each) for each in outer[-1:]]
-    if not found and words.patterns["titled appendix"].match(line):
-        found.append(PlaceName("appendix"))
+        names += [PlaceName("section", outer_number) for outer_number in outer]
+        names += [
+            PlaceName("chapter" if outer_number.isdigit() else "appendix", outer_number) for outer_number in outer[-1:]
+        ]
+    if not names and words.patterns["titled appendix"].match(line):
+        names.append(PlaceName("appendix"))
     match = _REFERENCE_HEADING.match(line) if len(line) <= MAX_ROLE_CHARACTERS else None
     role = words.headings.get(without_case(match[1])) if match else None
-    is_further = role and role not in found and not (found and role.is_unread)
-    return (*found, *([role] if role and is_further else []))
+    is_further = role and role not in names and not (names and role.is_unread)
+    return (*names, *([role] if role and is_further else []))
 
 
 def _leading_parts(heading: str, words: ReferenceWords) -> Iterator[PlaceName]:
@@ -212,21 +214,21 @@ def page_names(label: str, number: int, count: int | None) -> list[PlaceName]:
 def _numbered_pages(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
     """Mentions such as 'page 12', 'pages 3, 4 and 6', 'slides 3 to 5', 'page three', 'page iv', 'page 2 of part 3'."""
     for match in words.patterns["pages"].finditer(text):
-        said = match[match.lastindex or 0]
-        found = list(_listed(said, words.patterns["page number"], words))
+        listed = match[match.lastindex or 0]
+        numbers = list(_listed(listed, words.patterns["page number"], words))
         part = _part_behind("of part", text, match.end(), words)
-        for number in found:
+        for number in numbers:
             is_counted = part is not None and not part.is_unread and number.isdecimal()
             yield part.on_page(int(number)) if part and is_counted else PlaceName("page", number)
 
 
-def _listed(said: str, each: MentionPattern, words: ReferenceWords) -> Iterator[str]:
+def _listed(listed: str, number_pattern: MentionPattern, words: ReferenceWords) -> Iterator[str]:
     """The numbers of '3, 4 and 6 to 8' and those between them; Roman numerals are left as they are."""
     before, end = "", 0
-    for match in each.finditer(said):
+    for match in number_pattern.finditer(listed):
         number = words.value(match[0])
         name = without_case(match[0]) if number is None else str(number)
-        if before and words.patterns["ranging"].search(said, end, match.start()):
+        if before and words.patterns["ranging"].search(listed, end, match.start()):
             yield from _numbers_between(before, name)
         yield name
         before, end = name, match.end()
@@ -240,13 +242,13 @@ def _numbers_between(first: str, last: str) -> list[str]:
         and all(map(str.isdecimal, numerals))
     ):
         return [roman_numeral(number) for number in range(int(numerals[0]) + 1, int(numerals[1]))]
-    one, other = _COUNTED.fullmatch(first), _COUNTED.fullmatch(last)
-    if one is None or other is None or one[1] != other[1]:
+    first_match, last_match = _COUNTED.fullmatch(first), _COUNTED.fullmatch(last)
+    if first_match is None or last_match is None or first_match[1] != last_match[1]:
         return []
-    if one[1] is None:
+    if first_match[1] is None:
         return [chr(code) for code in range(ord(first) + 1, ord(last))]
-    start, end = int(one[2]), int(other[2])
-    return [f"{one[1]}{number}" for number in range(start + 1, end)] if end - start <= _MAX_RANGE else []
+    start, end = int(first_match[2]), int(last_match[2])
+    return [f"{first_match[1]}{number}" for number in range(start + 1, end)] if end - start <= _MAX_RANGE else []
 
 
 def _part_behind(pattern: str, text: str, at: int, words: ReferenceWords) -> PlaceName | None:
@@ -268,7 +270,7 @@ def _counted_pages(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
             yield PAGE.on_page(-number)
         elif match["first"] or match["last"]:
             step = 1 if match["first"] else -1
-            yield from (PAGE.on_page(step * each) for each in range(1, min(number, _MAX_RANGE) + 1))
+            yield from (PAGE.on_page(step * place) for place in range(1, min(number, _MAX_RANGE) + 1))
         else:
             yield PlaceName("page", str(number))
 
@@ -281,20 +283,20 @@ def _places_of_pages(text: str, words: ReferenceWords) -> Iterator[tuple[list[in
     for match in words.patterns["nth"].finditer(text):
         yield list(_ordinals(match, words)), match.end()
     for match in words.patterns["several"].finditer(text):
-        first, said, said_before, first_behind = match.groups()
-        number, step = words.value(said or said_before) or 0, words.ordinal(first or first_behind)
-        yield [step * each for each in range(1, number + 1) if number <= _MAX_RANGE], match.end()
+        ordinal, count, leading_count, trailing_ordinal = match.groups()
+        number, step = words.value(count or leading_count) or 0, words.ordinal(ordinal or trailing_ordinal)
+        yield [step * position for position in range(1, number + 1) if number <= _MAX_RANGE], match.end()
 
 
 def _ordinals(match: "re.Match[str]", words: ReferenceWords) -> Iterator[int]:
     """Of 'the first and last pages', 'second to last page', 'third page from the end' and 'the last page but one'."""
     to_last, end = match["to_last"], match.end("several")
-    for each in words.patterns["each ordinal"].finditer(match.string, match.start("several"), match.end()):
-        if each.start() >= end:  # the "last" of "third to last"
+    for ordinal_match in words.patterns["each ordinal"].finditer(match.string, match.start("several"), match.end()):
+        if ordinal_match.start() >= end:  # the "last" of "third to last"
             return
-        number = words.ordinal(each[0])
+        number = words.ordinal(ordinal_match[0])
         # "The first and second-last pages" are the first page and the last but one.
-        is_joined = to_last is not None and (each.end() == end or ("to" in to_last and number > 1))
+        is_joined = to_last is not None and (ordinal_match.end() == end or ("to" in to_last and number > 1))
         if match["but"]:
             yield number - (words.value(match["but"]) or 0) if number == -1 else number
         else:
@@ -307,9 +309,9 @@ def _limits_of_parts(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
     "What is page 5 of chapter 2 about?" asks for no other page of the chapter.
     """
     limits = (("part ends", -1), ("part begins", 1))
-    found = [(match, place) for name, place in limits for match in words.patterns[name].finditer(text)]
-    of_pages = _parts_of_pages(text, words) if found else ()
-    for match, place in found:
+    limit_matches = [(match, place) for name, place in limits for match in words.patterns[name].finditer(text)]
+    of_pages = _parts_of_pages(text, words) if limit_matches else ()
+    for match, place in limit_matches:
         name = next(_parts(match[0], words), PAGE)
         if not name.is_page and match.start("first") not in of_pages:
             yield name.on_page(place)
@@ -327,8 +329,10 @@ def _parts(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
     several = list(words.patterns["parts"].finditer(text))
     for match in several:
         part = words.plurals.get(without_case(match["part"]))
-        said = _LISTED_ROMAN.sub(lambda one: _arabic(one[0].lower()) or one[0], match[match.lastindex or 0])
-        for number in _listed(said, words.patterns["part number"], words):
+        listed = _LISTED_ROMAN.sub(
+            lambda numeral: _arabic(numeral[0].lower()) or numeral[0], match[match.lastindex or 0]
+        )
+        for number in _listed(listed, words.patterns["part number"], words):
             yield from _names_of_part(part, _arabic(number))
     text = words.patterns["parts"].sub(" ", text) if several else text
     for match in words.patterns["part"].finditer(text):
@@ -349,18 +353,18 @@ def _is_pronoun(name: "re.Match[str]", text: str, words: ReferenceWords) -> bool
     if numeral_before is None or behind is None or behind[1] in numeral_before:
         return False
     is_name = name.start() > 0 and name[0][0].isupper()
-    asked = re.search(r"\b(?:do|does|did|is|was)\s+$", text[max(0, name.start() - 8) : name.start()], re.IGNORECASE)
-    return not (is_name or asked or words.patterns["limits"].match(text, name.end()))
+    asking = re.search(r"\b(?:do|does|did|is|was)\s+$", text[max(0, name.start() - 8) : name.start()], re.IGNORECASE)
+    return not (is_name or asking or words.patterns["limits"].match(text, name.end()))
 
 
 def _part_names(match: "re.Match[str]", words: ReferenceWords) -> list[PlaceName]:
-    said, part = without_case(match["name"]), words.parts.get(without_case(match["part"]))
+    name, part = without_case(match["name"]), words.parts.get(without_case(match["part"]))
     if match.re is words.patterns["nth part"].compiled:
-        number, is_from_end = words.ordinal(said), match["to_last"] or match["from_end"]
+        number, is_from_end = words.ordinal(name), match["to_last"] or match["from_end"]
         # Of the parts counted from the end, only the last has a name.
         place = LAST if number == -1 else str(number)
         return _names_of_part(part, None if is_from_end or number < -1 else place)
-    return _names_of_part(part, str(words.numbers[said]) if said in words.numbers else _arabic(said))
+    return _names_of_part(part, str(words.numbers[name]) if name in words.numbers else _arabic(name))
 
 
 def _names_of_part(part: str | None, number: str | None) -> list[PlaceName]:

@@ -57,7 +57,7 @@ class Numerals:
             self._said_of_places.update(language.get("said_of_places", ()))
             self._larger.update(language.get("larger_numbers", ()))
             self._joining.update(language.get("and", ())[:1])
-            starts = [*enumerate(language.get("numbers", ())[:9], 1), *((1, each) for each in language.get("one", ()))]
+            starts = [*enumerate(language.get("numbers", ())[:9], 1), *((1, word) for word in language.get("one", ()))]
             hundreds = product(starts, language.get("hundred", ()))
             self._hundreds |= {(word, hundred): 100 * value for (value, word), hundred in hundreds}
             self._hundreds |= {(hundred,): 100 for hundred in language.get("hundred", ())}
@@ -151,10 +151,10 @@ class Numerals:
     def _value(self, words: Sequence[str]) -> str | None:
         """The number that these words are, with "th" for an ordinal; None if they are no number."""
         size = next((n for n in (2, 1) if tuple(words[:n]) in self._hundreds), 0)
-        hundreds, rest = self._hundreds.get(tuple(words[:size]), 0), words[size:]
-        name = " ".join(rest[1:] if hundreds and rest[:1] == ["and"] else rest)
+        hundreds, remaining = self._hundreds.get(tuple(words[:size]), 0), words[size:]
+        name = " ".join(remaining[1:] if hundreds and remaining[:1] == ["and"] else remaining)
         if not name:
-            return str(hundreds) if hundreds and not rest else None
+            return str(hundreds) if hundreds and not remaining else None
         if name in self._cardinals:
             return str(hundreds + self._cardinals[name])
         return f"{hundreds + self._ordinals[name]}th" if name in self._ordinals else None
@@ -189,14 +189,14 @@ def _cardinals(language: Language) -> dict[str, int]:
     """The numbers of a language by their names, without hyphens."""
     small = _counted(language, "numbers", 1) | _counted(language, "teens", MAX_UNIT + 1)
     tens = _counted(language, "tens", 2)
-    found = {ten: 10 * number for ten, number in tens.items()} | small
+    cardinals = {ten: 10 * number for ten, number in tens.items()} | small
     units = small | _counted(language, "feminine_numbers", 1)
     for (ten, number), (unit, value), form in product(tens.items(), units.items(), language.get("joined", ())):
         # For numbers such as "soixante-douze" (72).
         if value < 10 or 10 * number in language.get("tens_with_teens", ()):
-            found[form.format(ten=ten, stem=ten[:-1], unit=unit)] = 10 * number + value
-    found.update(language.get("irregular_numbers", {}))
-    return found
+            cardinals[form.format(ten=ten, stem=ten[:-1], unit=unit)] = 10 * number + value
+    cardinals.update(language.get("irregular_numbers", {}))
+    return cardinals
 
 
 def _ordinals(language: Language, cardinals: Mapping[str, int]) -> dict[str, int]:
@@ -233,7 +233,7 @@ def _han_digits(run: str) -> str:
     if match is None:
         return run
     hundreds, hundred, tens, ten, unit = match.groups()
-    digits = [_HAN_DIGITS.find(each) + 1 if each else 0 for each in (hundreds or "", tens or "", unit)]
+    digits = [_HAN_DIGITS.find(digit) + 1 if digit else 0 for digit in (hundreds or "", tens or "", unit)]
     value = 100 * (digits[0] or 1) * bool(hundred) + 10 * (digits[1] or 1) * bool(ten) + digits[2]
     return str(value) if value > 9 else run
 

@@ -78,8 +78,8 @@ class ReferenceWords:
         """The page that 'second', '2nd' or 'last' names."""
         digits = re.match(r"\d+", word)
         known = without_case(word)
-        found = self.ordinals.get(known) or self.ordinals.get(known[:-1])
-        return int(digits[0]) if digits else found or 1
+        position = self.ordinals.get(known) or self.ordinals.get(known[:-1])
+        return int(digits[0]) if digits else position or 1
 
 
 @cache
@@ -140,13 +140,13 @@ class _LanguageTables:
 
     def before_pronoun(self) -> dict[str, frozenset[str]]:
         """The words for parts in languages with a pronoun "I", each with the words that can join it to another part."""
-        found: dict[str, set[str]] = {}
+        joining_by_part: dict[str, set[str]] = {}
         for language in self._languages:
             joining = {word.split()[0] for key in ("of", "within") for word in language.get(key, ())}
             for part in (word for key in _PARTS for word in language.get(key, ())):
-                found.setdefault(part, set()).update(joining)
+                joining_by_part.setdefault(part, set()).update(joining)
         speaking = _LanguageTables([language for language in self._languages if language.get("has_pronoun_i")])
-        return {part: frozenset(found[part]) for key in _PARTS for part in speaking.all_of(key)}
+        return {part: frozenset(joining_by_part[part]) for key in _PARTS for part in speaking.all_of(key)}
 
     def counted(self, key: str) -> dict[str, int]:
         """The numbers of the words under a key in all languages, counted from 1 in each language."""
@@ -164,12 +164,14 @@ class _LanguageTables:
         """
         groups: dict[tuple[int, ...], list[str]] = {}
         for word in sorted({word for key in keys for word in self.all_of(key)}):
-            having_it = (i for i, each in enumerate(self._languages) if any(word in each.get(key, ()) for key in keys))
+            having_it = (
+                i for i, language in enumerate(self._languages) if any(word in language.get(key, ()) for key in keys)
+            )
             groups.setdefault(tuple(having_it), []).append(word)
         for languages, words in groups.items():
-            own = _LanguageTables([self._languages[i] for i in languages])
-            if own.all_of(having):
-                yield alternation(words), own
+            group_tables = _LanguageTables([self._languages[i] for i in languages])
+            if group_tables.all_of(having):
+                yield alternation(words), group_tables
 
     def either(self, *keys: str) -> str:
         """A regular expression of any of the words under these keys."""
@@ -186,9 +188,9 @@ def _patterns_of_pages(
     listed = rf"{plain}|(?-i:[VXL])(?![-.'’])"
     numbered = "|".join(
         rf"{words}\s*(?:{tables.either('numbered')}\s*|#\s*)?"
-        rf"((?>(?:{plain}|{number})\b)(?:{_between(own, page)}(?>(?:{listed}|{number})\b))*)"
-        for words, own in tables.by_language("page")
-        for number in [own.either("numbers")]
+        rf"((?>(?:{plain}|{number})\b)(?:{_between(language_tables, page)}(?>(?:{listed}|{number})\b))*)"
+        for words, language_tables in tables.by_language("page")
+        for number in [language_tables.either("numbers")]
     )
     article = r"(?:[^\W\d_]{1,3}\s+)?"
     several = rf"(?:{ordinal}(?:\s*,\s*|\s*&\s*|\s+{tables.either('and')}\s+){article}){{0,5}}{ordinal}"
@@ -216,9 +218,9 @@ def _patterns_of_pages(
     }
 
 
-def _between(own: _LanguageTables, again: str = "") -> str:
+def _between(tables: _LanguageTables, again: str = "") -> str:
     """What may stand between two numbers of a list in a language; `again` is the word for what is listed."""
-    joining, ranging = own.either("and"), own.either("range", "and")
+    joining, ranging = tables.either("and"), tables.either("range", "and")
     again = rf"(?:{again}\s*)?" if again else ""
     return rf"\s*(?:,|&|-|–|\b(?i:{ranging})\b)\s*(?:\b(?i:{joining})\s+)?{again}"
 
@@ -264,8 +266,8 @@ def _patterns_within_parts(
     tables: _LanguageTables, named: str, parts: Iterable[str], roles: Iterable[str]
 ) -> dict[str, MentionPattern]:
     """Patterns of where a part begins and ends, and of what belongs to it; `named` is a part with its number."""
-    whole = rf"(?i:{tables.either('appendix')}|{alternation(roles)})"
-    mention = rf"(?:[^\W\d_]{{1,3}}\s+)?(?P<part>{named}|{whole})(?!\w)"
+    unnumbered = rf"(?i:{tables.either('appendix')}|{alternation(roles)})"
+    mention = rf"(?:[^\W\d_]{{1,3}}\s+)?(?P<part>{named}|{unnumbered})(?!\w)"
     begins, ends = (rf"(?i:{tables.either(key)})" for key in ("begins", "ends"))
     # Matches "What is chapter 6 about?", but not "the paragraph about chapter 6".
     is_about = rf"(?i:{tables.either('is_about')})(?=\s*(?:[^\w\s]|\Z))"
@@ -284,13 +286,13 @@ def _patterns_of_lists(tables: _LanguageTables, numbers: str) -> dict[str, Menti
     """Patterns of several parts, "chapters 3 and 5 to 7", and of each number in them."""
     several = [*tables.all_of("plural_part"), *tables.all_of("part_plural")]
     listed = "|".join(
-        rf"(?i:{words})\s+({each}(?:{_between(own)}{each})+)"
-        for words, own in tables.by_language("plural_part", "part_plural")
+        rf"(?i:{words})\s+({listed_name}(?:{_between(language_tables)}{listed_name})+)"
+        for words, language_tables in tables.by_language("plural_part", "part_plural")
         for pronoun in [
-            rf"[Ii]\s+(?!(?i:{own.either('range', 'and')})\s+(?:{ROMAN.upper()}|{ROMAN}|\d+)\b)[a-z]"
+            rf"[Ii]\s+(?!(?i:{language_tables.either('range', 'and')})\s+(?:{ROMAN.upper()}|{ROMAN}|\d+)\b)[a-z]"
         ]  # a pronoun, as in "3 and I think"
         # Atomic: if each name in "A-1-A-1-" had several readings, a list would have more of them than can be tried.
-        for each in [rf"(?>(?!{pronoun})(?:{_LISTED_NAME})|(?i:{own.either('numbers')})\b)"]
+        for listed_name in [rf"(?>(?!{pronoun})(?:{_LISTED_NAME})|(?i:{language_tables.either('numbers')})\b)"]
     )
     return {
         "parts": MentionPattern(rf"(?<!\w)(?=(?P<part>(?i:{alternation(several)}))\b)(?:{listed})(?![\w-])", several),
@@ -306,13 +308,15 @@ def _limit(before: str, behind: str, of: str, mention: str, having: Iterable[str
 
 def _named_part(tables: _LanguageTables, parts: Iterable[str]) -> str:
     # "In which part one finds it" has no number.
-    asked = "".join(rf"(?<!\b{which}\s)" for which in tables.all_of("which"))
-    worded = "|".join(rf"{words}\.?\s+{own.either('numbers')}\b" for words, own in tables.by_language(*_PARTS))
+    not_asked = "".join(rf"(?<!\b{word}\s)" for word in tables.all_of("which"))
+    worded = "|".join(
+        rf"{words}\.?\s+{language_tables.either('numbers')}\b" for words, language_tables in tables.by_language(*_PARTS)
+    )
     # Not a numeral: "In parte i costi", "en partie l'effet", "a parte dos navios"; but "parte dos del libro" is one.
     of = set(tables.all_of("share_of"))
     small = rf"(?:[ivxl]|[lv]i|(?i:{alternation(of.intersection(tables.all_of('numbers')))}))"
     article = rf"(?i:{tables.either('share')}\s+){small}(?:['’]|\s+(?!(?i:{alternation(of)})(?!\w))[^\W\d_])"
-    return rf"(?!{article})(?:(?i:{alternation(parts)}){_BEFORE_NAME}(?:{_NAME})|(?i:{asked}(?:{worded})))"
+    return rf"(?!{article})(?:(?i:{alternation(parts)}){_BEFORE_NAME}(?:{_NAME})|(?i:{not_asked}(?:{worded})))"
 
 
 def _ordinal(tables: _LanguageTables, ordinals: Iterable[str]) -> str:
@@ -323,7 +327,10 @@ def _ordinal(tables: _LanguageTables, ordinals: Iterable[str]) -> str:
 def _ordinal_of_part(tables: _LanguageTables, ordinals: Iterable[str]) -> str:
     """Like `_ordinal`; also "el primer capítulo", not "the primer chapter", "quarto parte", "tercera parte de ella"."""
     shortened, share = tables.by_language(*_PARTS, having="before_noun"), tables.either("share")
-    known = [_ordinal(tables, ordinals), *(rf"{own.either('before_noun')}(?=\s+{words})" for words, own in shortened)]
+    known = [
+        _ordinal(tables, ordinals),
+        *(rf"{language_tables.either('before_noun')}(?=\s+{words})" for words, language_tables in shortened),
+    ]
     unlike = rf"(?!{tables.either('masculine', 'before_noun')}\s+{share}(?!\w))"
     document = rf"\s*(?:[^\W\d_]{{1,15}}(?:\s+|['’])){{0,2}}{tables.either('document')}(?!\w)"
     of = rf"{tables.either('share_of')}(?:(?<=['’])|(?!\w))"
@@ -333,11 +340,13 @@ def _ordinal_of_part(tables: _LanguageTables, ordinals: Iterable[str]) -> str:
 def _worded_label(tables: _LanguageTables) -> MentionPattern:
     """A label such as "figure two", unless a noun follows: "In the chart two lines cross"."""
     behind = rf"(?!\w|\s+(?!{tables.either('said_of_places')}\b)[^\W\d_]+s\b)"
-    worded = "|".join(rf"{words}\s+{own.either('numbers')}" for words, own in tables.by_language(*KINDS))
+    worded = "|".join(
+        rf"{words}\s+{language_tables.either('numbers')}" for words, language_tables in tables.by_language(*KINDS)
+    )
     kind, number = tables.either(*KINDS), tables.either("numbers")
     return _pattern(
         rf"(?<!\w)(?={kind})(?=(?:{worded}){behind})({kind})\s+({number}){behind}",
-        [word for each in KINDS for word in tables.all_of(each)],
+        [word for picture_kind in KINDS for word in tables.all_of(picture_kind)],
     )
 
 
@@ -347,7 +356,7 @@ def _label(kinds: Iterable[str], separators: Iterable[str]) -> MentionPattern:
     apart = r"(?:(?<![^\W\d_])|(?=[A-Za-z]?[.-]?\d))"
     kind = rf"\b((?i:{alternation(spaced)}))\s*(?:\.\s*)?{apart}|(?:{_NO_WORD_BEFORE})({alternation(unspaced)})\s*"
     # A separator that is a word needs a space after it: "Figure 3 e 4", not "Table 2 e4".
-    between = "|".join(re.escape(each) + (r"\s" if each.isalpha() else "") for each in separators)
+    between = "|".join(re.escape(separator) + (r"\s" if separator.isalpha() else "") for separator in separators)
     return MentionPattern(rf"(?:{kind})({_LABEL_NAME})((?:\s*(?:{between})\s*{NUMBER})*)", [*spaced, *unspaced])
 
 

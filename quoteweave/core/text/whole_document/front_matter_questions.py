@@ -61,9 +61,9 @@ def read_front_matter_request(question: str) -> FrontMatterRequest | None:
 def _request(text: str) -> FrontMatterRequest | None:
     for part in get_args(FrontMatterPart):
         for template in _templates(part):
-            asked = template.fullmatch(f" {text}")  # templates have a blank before each word
-            phrase = (asked["it"] or "") if asked else ""
-            named = _document_named(phrase) if asked else None
+            match = template.fullmatch(f" {text}")  # templates have a blank before each word
+            phrase = (match["it"] or "") if match else ""
+            named = _document_named(phrase) if match else None
             if named is not None:
                 return FrontMatterRequest(parts=(part,), naming_words=named, is_pointing=_points(phrase))
     return None
@@ -131,7 +131,7 @@ def _small_words() -> frozenset[str]:
 
 @cache
 def _templates(part: FrontMatterPart) -> list[re.Pattern[str]]:
-    return [_template(text) for each in front_matter_languages() for text in each["asks"][part]]
+    return [_template(text) for language in front_matter_languages() for text in language["asks"][part]]
 
 
 @cache
@@ -148,10 +148,10 @@ def _joint() -> re.Pattern[str]:
 def _template(text: str) -> re.Pattern[str]:
     """The pattern of a template such as "who is|are the author [of] [{it}]"; a blank stands before each word."""
     pattern = ""
-    for said in text.split():
-        ways = [re.escape(way).replace("_", " ") for way in said.strip("[]").split("|")]
-        is_it = said.strip("[]") == "{it}"
+    for slot in text.split():
+        ways = [re.escape(way).replace("_", " ") for way in slot.strip("[]").split("|")]
+        is_it = slot.strip("[]") == "{it}"
         word = r" (?P<it>.+?)" if is_it else rf" (?:{'|'.join(ways)})"
         # In "the authors [of] [{it}] [from]", {it} must not match "from".
-        pattern += f"(?:{word}){'??' if is_it else '?'}" if said.startswith("[") else word
+        pattern += f"(?:{word}){'??' if is_it else '?'}" if slot.startswith("[") else word
     return re.compile(pattern if "?P<it>" in pattern else rf"{pattern}(?P<it>)")

@@ -18,7 +18,7 @@ def front_matter_languages() -> list[dict[str, Any]]:
 @cache
 def front_matter_words(key: str) -> frozenset[str]:
     """The words under a key in all languages, in lower case."""
-    return frozenset(word for each in front_matter_languages() for word in each.get(key, ()))
+    return frozenset(word for language in front_matter_languages() for word in language.get(key, ()))
 
 
 @cache

@@ -21,7 +21,7 @@ from quoteweave.core.text.question_analysis import (
     interrogative_words,
     request_words,
 )
-from quoteweave.core.text.question_words import question_languages
+from quoteweave.core.text.question_words import question_entries, question_languages
 from quoteweave.core.text.references.mentions import labels_in, number_words, places_in, without_places
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.word_patterns import alternation
@@ -59,8 +59,8 @@ def read_structure_request(question: str) -> StructureRequest | None:
     says_document = bool(places) or any(patterns[name].search(text) for name in ("document", "page"))
     for name in ("counts", "title of", "names", "exists", "heading", "page", "document", "besides"):
         text = patterns[name].sub(" ", text)
-    rest = [word for word in words(text, stem=False) if word not in request_words()]
-    naming_words = tuple(word for word in words(" ".join(rest)) if word not in interrogative_words())
+    remaining_words = [word for word in words(text, stem=False) if word not in request_words()]
+    naming_words = tuple(word for word in words(" ".join(remaining_words)) if word not in interrogative_words())
     if naming_words and (titled or not names_kind):  # as in "Which figures are given for 2015?"
         return None
     return StructureRequest(
@@ -96,10 +96,12 @@ def _long_range(question: str, places: tuple[PlaceName, ...]) -> tuple[PlaceName
 def _kinds_in(question: str) -> tuple[list[StructureKind], str]:
     """The kinds that a question asks for, empty if it asks for something else, and its text without places."""
     patterns = _patterns()
-    text, whole = (_ELIDED.sub("de ", one.casefold()) for one in (without_places(question), question))
+    text, full_text = (_ELIDED.sub("de ", part.casefold()) for part in (without_places(question), question))
     kinds: list[StructureKind] = [kind for kind in get_args(StructureKind) if patterns[kind].search(text)]
-    if not kinds and patterns["appendix"].search(whole):  # appendices may be places too: "the tables in the appendices"
-        return ["appendix"], whole
+    if not kinds and patterns["appendix"].search(
+        full_text
+    ):  # appendices may be places too: "the tables in the appendices"
+        return ["appendix"], full_text
     if len(kinds) > 1 and "page" in kinds:
         if patterns["counted pages"].search(text):  # "How many slides have charts?"
             return [], text
@@ -112,7 +114,7 @@ def _kinds_in(question: str) -> tuple[list[StructureKind], str]:
 @cache
 def document_nouns() -> frozenset[str]:
     """Words for a document, such as "report" and "paper", in lower case."""
-    return frozenset(word for each in question_languages() for word in each.get("structure", {}).get("document", ()))
+    return frozenset(question_entries("structure", "document"))
 
 
 def states_number(text: str, kinds: Iterable[StructureKind]) -> bool:
@@ -121,35 +123,39 @@ def states_number(text: str, kinds: Iterable[StructureKind]) -> bool:
 
 
 @cache
-def _said() -> dict[str, str]:
+def _alternatives() -> dict[str, str]:
     """The words of all languages as alternatives of a pattern, by their meaning."""
-    tables = [each["structure"] for each in question_languages() if "structure" in each]
+    tables = [language["structure"] for language in question_languages() if "structure" in language]
     kinds = get_args(StructureKind)
     names = (*kinds, "counts", "names", "exists", "document", "besides", "numbers", "between")
-    said = {name: alternation(word for table in tables for word in table.get(name, ())) for name in names}
+    alternatives = {name: alternation(word for table in tables for word in table.get(name, ())) for name in names}
     title_of = alternation(word for table in tables for word in table.get("title_of", ()))
-    said["title of"] = rf"{title_of}(?=\W*(?:\w{{2,4}}\W+)?\Z)"  # an article may follow it
-    said["counted pages"] = rf"{said['counts']}\s+{said['page']}"
-    said["counted parts"] = rf"{said['counts']}\s+(?:[^\W\d]+\s+)?(?:{'|'.join(said[kind] for kind in kinds)})"
-    said["kind asked"] = rf"^\W*[\w'’]+\s+(?:{'|'.join(said[kind] for kind in kinds)})"
-    return said
+    alternatives["title of"] = rf"{title_of}(?=\W*(?:\w{{2,4}}\W+)?\Z)"  # an article may follow it
+    alternatives["counted pages"] = rf"{alternatives['counts']}\s+{alternatives['page']}"
+    alternatives["counted parts"] = (
+        rf"{alternatives['counts']}\s+(?:[^\W\d]+\s+)?(?:{'|'.join(alternatives[kind] for kind in kinds)})"
+    )
+    alternatives["kind asked"] = rf"^\W*[\w'’]+\s+(?:{'|'.join(alternatives[kind] for kind in kinds)})"
+    return alternatives
 
 
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    return {name: _whole_words(way) for name, way in _said().items()}
+    return {name: _whole_words(way) for name, way in _alternatives().items()}
 
 
 @cache
 def _number_of(kind: StructureKind) -> re.Pattern[str]:
     """A pattern of statements of a number of things; compiling it takes longest of all, and few questions need it."""
-    said = _said()
+    alternatives = _alternatives()
     # "2019 tables" are those of a year, not a number of tables.
-    number = rf"(?:(?<![\w.,])(?!(?:19|20)\d\d(?!\d))\d[\d.,]*+|{said['numbers']}|{alternation(number_words())})"
+    number = (
+        rf"(?:(?<![\w.,])(?!(?:19|20)\d\d(?!\d))\d[\d.,]*+|{alternatives['numbers']}|{alternation(number_words())})"
+    )
     # Matches "Hundreds of pictures" and "42 new garden tables", but not "10 List of tables" in a table of contents.
-    between = rf"\s+(?:{said['between']}\s+)?(?:(?!{said['between']}\b)(?<!-)[^\W\d][\w-]*+\s+){{0,2}}"
-    behind = rf"{said[kind]}\s*(?:[:=|]|\b(?:is|was|are|were)\b)\s*{number}"
-    return _whole_words(rf"{number}{between}{said[kind]}|{behind}")
+    between = rf"\s+(?:{alternatives['between']}\s+)?(?:(?!{alternatives['between']}\b)(?<!-)[^\W\d][\w-]*+\s+){{0,2}}"
+    behind = rf"{alternatives[kind]}\s*(?:[:=|]|\b(?:is|was|are|were)\b)\s*{number}"
+    return _whole_words(rf"{number}{between}{alternatives[kind]}|{behind}")
 
 
 def _whole_words(way: str) -> re.Pattern[str]:

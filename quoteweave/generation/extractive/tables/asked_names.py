@@ -165,7 +165,7 @@ def _only_described(header: Sequence[str], rows: Rows, question: AskedCells) -> 
     Besides the thing, the question may say what a column says, in any words.
     """
     question_words, header_words = set(question.words) - {FISCAL}, set(words(" ".join(header)))
-    measured = question.quantity.asked if question.quantity else ()
+    measured = question.quantity.asked_by if question.quantity else ()
     rest = {
         word for word in question_words if word not in header_words and words_alike(word).isdisjoint(header_words)
     } - _ONE
