@@ -143,7 +143,7 @@ class BudgetedChat(MeteredChat):
         self._budget = budget
         self._price = price or chat_price(model.name)
         self._check_price_known(budget)
-        self._answers = self._answered = 0
+        self._answer_count = self._answer_tokens = 0
 
     @asynccontextmanager
     async def _call(self, messages: Sequence[Mapping[str, object]]) -> AsyncIterator[UsageMeter]:
@@ -152,8 +152,8 @@ class BudgetedChat(MeteredChat):
         Raises BudgetSpent before a call that would exceed the budget.
         """
         meter = UsageMeter(estimate_message_tokens(messages))
-        length = self._answered // max(self._answers, 1)
-        estimate = Usage(input_tokens=meter.input_tokens, output_tokens=length)
+        mean_length = self._answer_tokens // max(self._answer_count, 1)
+        estimate = Usage(input_tokens=meter.input_tokens, output_tokens=mean_length)
         expected = self._cost(estimate)
         budgets = self._reserve(expected)
         without_usage, cancelled = Cost(), False
@@ -173,21 +173,22 @@ class BudgetedChat(MeteredChat):
             if (recorder := _recorder.get()) is not None and spent is not None:
                 recorder.add(self._spending(spent, counted=meter.counted))
             if usage is not None:
-                self._answers, self._answered = self._answers + 1, self._answered + (usage.output_tokens or 0)
+                self._answer_count += 1
+                self._answer_tokens += usage.output_tokens or 0
 
     def _reserve(self, expected: Cost) -> list[Budget]:
         """Reserve the expected cost in its budget and the task's, and return both. Raises BudgetSpent."""
-        own, task = self._budget, _task_budget.get()
-        own.reserve(expected)
-        if task is None:
-            return [own]
+        model_budget, task_budget = self._budget, _task_budget.get()
+        model_budget.reserve(expected)
+        if task_budget is None:
+            return [model_budget]
         try:
-            self._check_price_known(task)
-            task.reserve(expected)
+            self._check_price_known(task_budget)
+            task_budget.reserve(expected)
         except UsageError:  # BudgetSpent is one
-            own.settle(expected, Cost())
+            model_budget.settle(expected, Cost())
             raise
-        return [own, task]
+        return [model_budget, task_budget]
 
     def _check_price_known(self, budget: Budget) -> None:
         if self._price is None and budget.max_usd is not None:

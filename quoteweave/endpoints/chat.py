@@ -140,7 +140,7 @@ class CompletionBuilder:
     def completion(self) -> Completion:
         """The completion. Raises EndpointRefused if the model declined, EndpointBadResponse if it is empty."""
         text = "".join(self._texts)
-        calls = [ToolCall(name=self._clean(one.name), arguments=self._clean(one.arguments)) for one in self._calls]
+        calls = [ToolCall(name=self._clean(call.name), arguments=self._clean(call.arguments)) for call in self._calls]
         self._check_answered(text, calls)
         return Completion(
             text=text,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self, TypedDict, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable, by_setting, join_ways
+from quoteweave.core.messages import replace_lone_surrogates
 from quoteweave.endpoints.address import EndpointAddress, is_own
 from quoteweave.endpoints.errors import endpoint_error, error_in_body, one_line
 from quoteweave.endpoints.http_client import BoundedClient, shared_client
@@ -236,13 +237,13 @@ def _sdk_client(http_client: BoundedClient, address: EndpointAddress, retry_poli
     """
     from openai import AsyncOpenAI
 
-    environment = tuple(item for item in os.environ.items() if item[0].startswith("OPENAI_"))
+    environment = tuple((name, value) for name, value in os.environ.items() if name.startswith("OPENAI_"))
     made_of = (address, retry_policy, environment)
-    kept = http_client.sdk_clients
-    if made_of not in kept:
-        if len(kept) >= _MAX_SDK_CLIENTS:
-            kept.clear()
-        kept[made_of] = AsyncOpenAI(
+    clients = http_client.sdk_clients
+    if made_of not in clients:
+        if len(clients) >= _MAX_SDK_CLIENTS:
+            clients.clear()
+        clients[made_of] = AsyncOpenAI(
             base_url=address.base,
             api_key=address.key,
             default_query=address.query,
@@ -250,7 +251,7 @@ def _sdk_client(http_client: BoundedClient, address: EndpointAddress, retry_poli
             max_retries=retry_policy.max_retries,
             http_client=http_client,
         )
-    return kept[made_of]
+    return clients[made_of]
 
 
 @cache
@@ -274,7 +275,7 @@ def _stream_of_data() -> "type[AsyncStream[object]]":
 
 def sendable_text(text: str) -> str:
     """Replace lone surrogates by question marks, and a blank text, which servers refuse, by a dash."""
-    return text.encode("utf-8", "replace").decode("utf-8") if text.strip() else "-"
+    return replace_lone_surrogates(text) if text.strip() else "-"
 
 
 def excerpt(text: str) -> str:
@@ -285,8 +286,8 @@ def excerpt(text: str) -> str:
 
 def _ambient_headers() -> list[str]:
     """The names of headers that the SDK takes from the environment (OPENAI_ORG_ID and the like) and sends anywhere."""
-    own = (name for name in _custom_headers() if name.lower() != "authorization")
-    return ["OpenAI-Organization", "OpenAI-Project", *own]
+    custom = (name for name in _custom_headers() if name.lower() != "authorization")
+    return ["OpenAI-Organization", "OpenAI-Project", *custom]
 
 
 def _ambient_values() -> list[str]:

@@ -144,9 +144,9 @@ class EmbeddingsClient:
         if self.input_type is not None:
             request["input_type"] = self.input_type
         longest = max(batch, key=lambda i: len(texts[i]))
-        which = "this one" if len(batch) == 1 else f"the longest of these {len(batch)}"
+        subject = "this one" if len(batch) == 1 else f"the longest of these {len(batch)}"
         advice = (
-            f"send shorter texts, or fewer at once (batch_size); {which} has "
+            f"send shorter texts, or fewer at once (batch_size); {subject} has "
             f"{len(texts[longest])} characters and is {_named(texts, longest)}"
         )
         reply = connection.parse(await connection.post("/embeddings", request, advice=advice), _Body, _WANTED)

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from quoteweave.core.errors import EndpointError, EndpointRefused, EndpointUnreachable, RefusalReason
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.messages import replace_lone_surrogates
 from quoteweave.endpoints.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def error_in_body(answer: bytes, redactor: Redactor) -> str:
 
 def one_line(text: str) -> str:
     """Put a text on one line, cut to the length allowed in messages."""
-    line = " ".join(text.encode("utf-8", "replace").decode().split())  # lone surrogates cannot be printed
+    line = " ".join(replace_lone_surrogates(text).split())
     return line if len(line) <= _MAX_QUOTED_MESSAGE else f"{line[:_MAX_QUOTED_MESSAGE]}…"
 
 

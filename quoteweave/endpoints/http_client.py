@@ -119,12 +119,12 @@ class _BoundedBody(httpx2.AsyncByteStream):
 
     async def _read(self, *, stream: bool) -> AsyncGenerator[bytes, None]:
         most = MAX_IN_STREAM if stream else MAX_IN_BODY
-        read, event, before = 0, 0, b""
+        received, event, before = 0, 0, b""
         # The decoders return at most 1 MiB at a time, even if a few bytes decompress to much more.
         async for part in self._response.aiter_bytes():
-            read += len(part)
+            received += len(part)
             event, before = _unfinished_length(event, before + part, len(part)), part[-2:]
-            if read > most:
+            if received > most:
                 raise ResponseTooLarge(f"more than {most // 2**20} MiB")
             if stream and event > MAX_IN_EVENT:
                 raise ResponseTooLarge(f"an event of more than {MAX_IN_EVENT // 2**20} MiB")
@@ -163,8 +163,8 @@ async def shared_client(url: str) -> "BoundedClient":
     """
     key = asyncio.get_running_loop(), "/".join(url.split("/", 3)[:3])
     if key not in _clients:
-        for other in [other for other in list(_clients) if other[0].is_closed()]:
-            _clients.pop(other, None)
+        for closed in [known for known in list(_clients) if known[0].is_closed()]:
+            _clients.pop(closed, None)
         client = BoundedClient(encrypted=not url.lower().startswith("http://"))
         keeper = _closing(key, client)
         _clients[key] = client, keeper
@@ -190,11 +190,11 @@ def retry_after_s(header: str, now: datetime | None = None) -> float | None:
     >>> retry_after_s("Wed, 21 Oct 2015 07:28:00 GMT", datetime(2015, 10, 21, 7, 27, 30, tzinfo=UTC))
     30.0
     """
-    said = header.strip()
-    if said.isascii() and said.isdigit():
-        return float(said)
+    value = header.strip()
+    if value.isascii() and value.isdigit():
+        return float(value)
     try:
-        at = parsedate_to_datetime(said)
+        at = parsedate_to_datetime(value)
     except ValueError:
         return None
     at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)

@@ -53,8 +53,8 @@ def price_table() -> PriceTable:
 
     Files are read once. Raises UsageError, naming file and field, if the user's file cannot be read.
     """
-    own = os.environ.get(PRICES_VARIABLE)
-    return _with(Path(own)) if own else _packaged()
+    user_file = os.environ.get(PRICES_VARIABLE)
+    return _merged_with(Path(user_file)) if user_file else _shipped()
 
 
 def read_prices(text: str, source: str) -> PriceTable:
@@ -68,13 +68,13 @@ def read_prices(text: str, source: str) -> PriceTable:
 
 
 @cache
-def _packaged() -> PriceTable:
+def _shipped() -> PriceTable:
     name = "prices.toml"
     return read_prices(resources.files("quoteweave.endpoints").joinpath(name).read_text("utf-8"), name)
 
 
 @cache
-def _with(path: Path) -> PriceTable:
+def _merged_with(path: Path) -> PriceTable:
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -82,5 +82,8 @@ def _with(path: Path) -> PriceTable:
         raise UsageError(
             f"{path} cannot be read: {why}", remedy=f"set {PRICES_VARIABLE} to a file of prices, or unset it"
         ) from error
-    own, ours = read_prices(text, str(path)), _packaged()
-    return PriceTable(chat={**ours.chat, **own.chat}, embeddings={**ours.embeddings, **own.embeddings})
+    user_prices, shipped_prices = read_prices(text, str(path)), _shipped()
+    return PriceTable(
+        chat={**shipped_prices.chat, **user_prices.chat},
+        embeddings={**shipped_prices.embeddings, **user_prices.embeddings},
+    )

@@ -79,6 +79,6 @@ class RateLimitedChat(MeteredChat):
         try:
             yield meter
         finally:
-            if (took := meter.usage) is not None:
-                tokens = (took.input_tokens or 0) + (took.output_tokens or 0)
+            if (usage := meter.usage) is not None:
+                tokens = (usage.input_tokens or 0) + (usage.output_tokens or 0)
                 self._bucket.correct(tokens - meter.input_tokens)

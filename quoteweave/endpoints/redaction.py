@@ -55,15 +55,15 @@ class Redactor:
         """The number of characters at the text's beginning whose redaction does not depend on what follows the text."""
         if self._pattern is None:
             return len(text)
-        settled, found = len(text), list[tuple[int, int]]()
+        settled, spans = len(text), list[tuple[int, int]]()
         for reading, starts in _readings(text, may_go_on=True):
             for end in {len(reading), _complete_length(reading)}:
                 settled = min(settled, starts[end - self._begun_secret_length(reading[:end])])
             for match in self._pattern.finditer(reading):
                 # A secret at the end of the complete part of the text may continue after it.
                 last = len(text) + 1 if match.end() >= _complete_length(reading) else starts[match.end()]
-                found.append((last, starts[match.start()]))
-        for last, first in sorted(found, reverse=True):
+                spans.append((last, starts[match.start()]))
+        for last, first in sorted(spans, reverse=True):
             settled = min(settled, first) if last > settled else settled
         return settled
 
@@ -76,13 +76,13 @@ class Redactor:
         """Where secrets begin and end in the text, in order; overlapping ones are joined."""
         if self._pattern is None:
             return
-        found = [
+        spans = [
             (starts[match.start()], starts[match.end()])
             for reading, starts in _readings(text)
             for match in self._pattern.finditer(reading)
         ]
         first = last = 0
-        for begin, end in sorted(found):
+        for begin, end in sorted(spans):
             if begin >= last and last:
                 yield first, last
             first, last = (first, max(last, end)) if last and begin < last else (begin, end)
@@ -135,16 +135,20 @@ def _characters(escape: re.Match[str]) -> Iterator[tuple[str, int]]:
     kind, escaped = escape.lastgroup, escape.group()
     if kind in ("percent", "hex"):
         mark = "%" if kind == "percent" else r"\x"
-        read = bytes.fromhex(escaped.replace(mark, "")).decode("utf-8", "surrogateescape")
-        yield from ((one, (len(mark) + 2) * len(one.encode("utf-8", "surrogateescape"))) for one in read)
+        characters = bytes.fromhex(escaped.replace(mark, "")).decode("utf-8", "surrogateescape")
+        yield from (
+            (character, (len(mark) + 2) * len(character.encode("utf-8", "surrogateescape"))) for character in characters
+        )
     elif kind == "units":
-        read = bytes.fromhex(escaped.replace(r"\u", "")).decode("utf-16-be", "surrogatepass")
-        yield from ((one, 6 if one <= "\uffff" else 12) for one in read)
+        characters = bytes.fromhex(escaped.replace(r"\u", "")).decode("utf-16-be", "surrogatepass")
+        yield from ((character, 6 if character <= "\uffff" else 12) for character in characters)
     elif kind == "char":
         yield _CONTROLS.get(escape["char"], escape["char"]), 2
     else:
-        read = html.unescape(escaped) or "\ufffd"
-        yield from ((one, 1 if at + 1 < len(read) else len(escaped) - at) for at, one in enumerate(read))
+        characters = html.unescape(escaped) or "\ufffd"
+        yield from (
+            (character, 1 if at + 1 < len(characters) else len(escaped) - at) for at, character in enumerate(characters)
+        )
 
 
 class StreamRedactor:
@@ -165,16 +169,20 @@ class StreamRedactor:
 
     def end(self) -> str:
         """Return the text that was held back, as no more comes."""
-        held, self._held = self._held, ""
-        return self._redactor.clean(held)
+        remaining, self._held = self._held, ""
+        return self._redactor.clean(remaining)
 
 
-def endpoint_redactor(url: str, key: str, others: Iterable[str] = ()) -> Redactor:
+def endpoint_redactor(url: str, key: str, further_secrets: Iterable[str] = ()) -> Redactor:
     """Make a redactor of the key, the URL's credentials, and the query's fields named like a key or a token.
 
-    `others` are further secrets that are sent along, such as headers of the environment.
+    `further_secrets` are sent along with them, such as headers of the environment.
     """
-    keys = [key, *others, *(value for name, value in parse_qsl(urlsplit(url).query) if SECRET_FIELD.search(name))]
+    keys = [
+        key,
+        *further_secrets,
+        *(value for name, value in parse_qsl(urlsplit(url).query) if SECRET_FIELD.search(name)),
+    ]
     return _redactor((*(key for key in keys if len(key) >= _MIN_KEY), *_credentials(url)))
 
 

@@ -62,25 +62,25 @@ class RerankClient:
 
     def address(self) -> EndpointAddress:
         """Where questions and documents are sent. Raises UsageError when no URL is set, or one is malformed."""
-        own = option_or_environment(None, URL_VARIABLE) or option_or_environment(None, "OPENAI_BASE_URL")
-        url = option_or_environment(self._base_url, URL_VARIABLE) or own
+        environment_url = option_or_environment(None, URL_VARIABLE) or option_or_environment(None, "OPENAI_BASE_URL")
+        url = option_or_environment(self._base_url, URL_VARIABLE) or environment_url
         if not url:
             raise UsageError(
                 f"No endpoint for the reranker {self.model}",
                 remedy=f"name its address, as in endpoint:{self.model}@http://localhost:8000/v1 or in {URL_VARIABLE}, "
                 f"and set {KEY_VARIABLE} where it wants a key",
             )
-        key, withheld = self._key(url, own)
+        key, withheld = self._key(url, environment_url)
         address = EndpointAddress(url, key or "none", withheld)
         parts = urlsplit(url)
         path = parts.path.rstrip("/").removesuffix("/rerank") if parts.path.strip("/") else "/v1"
         return replace(address, url=parts._replace(path=path).geturl())
 
-    def _key(self, url: str, own: str) -> tuple[str, str]:
+    def _key(self, url: str, environment_url: str) -> tuple[str, str]:
         """The key for an address, or why the environment's key is not sent there."""
-        given, key = (self._api_key or "").strip(), option_or_environment(None, KEY_VARIABLE)
-        if given or (key and same_origin(url, own)):
-            return given or key, ""
+        option_key, key = (self._api_key or "").strip(), option_or_environment(None, KEY_VARIABLE)
+        if option_key or (key and same_origin(url, environment_url)):
+            return option_key or key, ""
         if same_origin(url, option_or_environment(None, "OPENAI_BASE_URL")):
             return option_or_environment(None, "OPENAI_API_KEY"), ""
         return "", _WITHHELD if key else ""

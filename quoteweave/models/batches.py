@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     Matrices = Sequence[np.ndarray[Any, Any]]
 
 
-def replace_lone_surrogates(text: str) -> str:
-    """Replace lone surrogates, which tokenizers refuse, by question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 T = TypeVar("T")
 
 # Parts of torch's messages for lack of memory on CUDA, MPS and the CPU. Only CUDA has an error class of its own for it,
@@ -114,15 +109,15 @@ def _release() -> None:
 def _checked(matrix: "np.ndarray[Any, Any]", number: int, items: Sequence[Any], name: str) -> "Matrix":
     import numpy as np
 
-    found = np.ascontiguousarray(matrix, dtype=np.float32)
-    if found.ndim == 2 and np.isfinite(found).all():
-        return found
+    vectors = np.ascontiguousarray(matrix, dtype=np.float32)
+    if vectors.ndim == 2 and np.isfinite(vectors).all():
+        return vectors
     item = items[number][-1] if isinstance(items[number], tuple) else items[number]
-    what = f"item {number}" + (f" ({item[:60]!r})" if isinstance(item, str) else "")
-    if found.ndim != 2:
-        raise ModelFailed(f"{name} gave an array of shape {found.shape} for {what}, not rows of vectors")
+    item_name = f"item {number}" + (f" ({item[:60]!r})" if isinstance(item, str) else "")
+    if vectors.ndim != 2:
+        raise ModelFailed(f"{name} gave an array of shape {vectors.shape} for {item_name}, not rows of vectors")
     advice = "the weights are damaged, or the dtype is too narrow for them"
     raise ModelFailed(
-        f"{name} gave numbers that are not finite (NaN or infinite) for {what}: {advice}",
+        f"{name} gave numbers that are not finite (NaN or infinite) for {item_name}: {advice}",
         remedy=by_setting("try {} float32 or bfloat16", "dtype"),
     )

@@ -58,22 +58,22 @@ class ChatWeights:
         """The model. Raises ModelNotFound, ModelFailed, and UsageError where a library is missing."""
         folder = locate_checkpoint(self._checkpoint)
         base = base_of(folder, self._base)
-        whole = folder if base is None else locate_checkpoint(base)
-        sees = "vision_config" in read_config(whole, "config.json")
+        model_folder = folder if base is None else locate_checkpoint(base)
+        sees = "vision_config" in read_config(model_folder, "config.json")
         library = import_required("transformers")
         if base is not None:
             import_required("peft", "train")
         hub = {"local_files_only": True, "trust_remote_code": self._hardware.trust_remote_code}
-        with reporting_load_errors(self._checkpoint, whole):
+        with reporting_load_errors(self._checkpoint, model_folder):
             readers, models = (
                 (library.AutoProcessor, library.AutoModelForImageTextToText)
                 if sees
                 else (library.AutoTokenizer, library.AutoModelForCausalLM)
             )
-            reader = readers.from_pretrained(whole, **hub)
-            model = models.from_pretrained(whole, dtype=self._hardware.dtype or "auto", **hub)
+            reader = readers.from_pretrained(model_folder, **hub)
+            model = models.from_pretrained(model_folder, dtype=self._hardware.dtype or "auto", **hub)
         if not reader.chat_template:
-            raise ModelFailed(f"{whole} has no chat template; name a checkpoint that was tuned to chat")
+            raise ModelFailed(f"{model_folder} has no chat template; name a checkpoint that was tuned to chat")
         if base is not None:
             with reporting_load_errors(str(folder), folder):
                 load_adapter(model, folder, instead="name the base that it was trained over")
@@ -87,7 +87,7 @@ class ChatWeights:
         )
 
 
-def base_of(folder: Path, given: str | None) -> str | None:
+def base_of(folder: Path, requested: str | None) -> str | None:
     """The base model of an adapter: the one given, else the one it names; None for a folder that contains a model.
 
     Raises ModelNotFound if there is neither.
@@ -95,7 +95,7 @@ def base_of(folder: Path, given: str | None) -> str | None:
     config = adapter_config(folder)
     if not config:
         return None
-    if base := given or config.get("base_model_name_or_path"):
+    if base := requested or config.get("base_model_name_or_path"):
         return str(base)
     raise ModelNotFound(
         f"the adapter in {folder} names no base model: write it as base_model_name_or_path in adapter_config.json"
@@ -315,14 +315,15 @@ class LocalChat:
             )
         return plain("\n\n".join(part["text"] for part in parts))
 
-    def _generation_options(self, loaded: LoadedChat, read: int) -> dict[str, object]:
+    def _generation_options(self, loaded: LoadedChat, prompt_tokens: int) -> dict[str, object]:
         room = self._max_tokens
         if loaded.window is not None:
-            if read >= loaded.window:
+            if prompt_tokens >= loaded.window:
                 raise ModelFailed(
-                    f"{self._checkpoint} reads {loaded.window} tokens, and was given {read}; give it fewer quotes"
+                    f"{self._checkpoint} reads {loaded.window} tokens, and was given {prompt_tokens}; "
+                    "give it fewer quotes"
                 )
-            room = min(room, loaded.window - read)
+            room = min(room, loaded.window - prompt_tokens)
         pad = loaded.tokenizer.pad_token_id
         fixed = {
             "max_new_tokens": room,

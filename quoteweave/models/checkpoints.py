@@ -105,14 +105,14 @@ def locate_checkpoint(checkpoint: str, revision: str = "main", *, download_gb: f
     try:
         cached = _snapshot(checkpoint, revision, offline=True)
     except ValueError as error:
-        raise _missing(checkpoint, f"is neither a folder nor a name on a hub: {error}") from error
-    if (there := cached or _packaged(checkpoint, revision)) is not None:
-        return there
+        raise _not_found(checkpoint, f"is neither a folder nor a name on a hub: {error}") from error
+    if (available := cached or _packaged(checkpoint, revision)) is not None:
+        return available
     if not download_gb and not constants.HF_HUB_OFFLINE:
         download_gb = _hub_size(checkpoint, revision)
-    size = f" ({_shown(download_gb)})" if download_gb else ""
+    size = f" ({_size_text(download_gb)})" if download_gb else ""
     if constants.HF_HUB_OFFLINE:
-        raise _missing(checkpoint + size, "is not on this machine, and HF_HUB_OFFLINE keeps it from being downloaded")
+        raise _not_found(checkpoint + size, "is not on this machine, and HF_HUB_OFFLINE keeps it from being downloaded")
     for notify in _listeners:
         notify(f"downloading {checkpoint}{size} from {constants.ENDPOINT} to {constants.HF_HUB_CACHE}")
     return _downloaded(checkpoint, revision, size)
@@ -121,12 +121,12 @@ def locate_checkpoint(checkpoint: str, revision: str = "main", *, download_gb: f
 def read_config(folder: Path, name: str = "config.json") -> dict[str, Any]:
     """The JSON object in a file of a checkpoint; empty without such a file. Raises ModelFailed for other content."""
     try:
-        found = json.loads((folder / name).read_text("utf-8"))
+        content = json.loads((folder / name).read_text("utf-8"))
     except FileNotFoundError:
         return {}
     except ValueError as error:
         raise ModelFailed(f"{folder / name} is no JSON: {error}") from error
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def adapter_config(folder: Path) -> dict[str, Any]:
@@ -151,13 +151,15 @@ def _snapshot(checkpoint: str, revision: str, *, offline: bool) -> Path | None:
 
     for weights, ignored in (("*.safetensors", [*UNUSED_FILES, PICKLE_FILES]), ("*.bin", [*UNUSED_FILES])):
         try:
-            found = snapshot_download(checkpoint, revision=revision, local_files_only=offline, ignore_patterns=ignored)
+            snapshot = snapshot_download(
+                checkpoint, revision=revision, local_files_only=offline, ignore_patterns=ignored
+            )
         except LocalEntryNotFoundError:
             if not offline:
                 raise
             continue
-        if any(Path(found).glob(weights)):
-            return Path(found)
+        if any(Path(snapshot).glob(weights)):
+            return Path(snapshot)
     return None
 
 
@@ -167,7 +169,7 @@ def _packaged(checkpoint: str, revision: str) -> Path | None:
     return Path(getattr(import_module(module), folder)()) if module and find_spec(module) is not None else None
 
 
-def _shown(gigabytes: float) -> str:
+def _size_text(gigabytes: float) -> str:
     return f"{gigabytes:.1f} GB" if gigabytes >= 1 else f"{max(1, round(gigabytes * 1000))} MB"
 
 
@@ -195,11 +197,11 @@ def _downloaded(checkpoint: str, revision: str, size: str) -> Path:
             folder = _snapshot(checkpoint, revision, offline=False)
     except (http_error, OSError) as error:
         # Without a network, the hub library's error is about its cache; its cause is what happened to the connection.
-        told = (isinstance(error, errors.LocalEntryNotFoundError) and error.__cause__) or error
-        why = " ".join(str(told).split()).rstrip(".")
-        raise _missing(checkpoint + size, f"could not be downloaded: {why}") from error
+        cause = (isinstance(error, errors.LocalEntryNotFoundError) and error.__cause__) or error
+        why = " ".join(str(cause).split()).rstrip(".")
+        raise _not_found(checkpoint + size, f"could not be downloaded: {why}") from error
     if folder is None:
-        raise _missing(checkpoint + size, f"holds no weights at revision {revision}")
+        raise _not_found(checkpoint + size, f"holds no weights at revision {revision}")
     return folder
 
 
@@ -220,7 +222,7 @@ def _quiet_hub() -> Iterator[None]:
             hub.enable_progress_bars()
 
 
-def _missing(model: str, why: str) -> ModelNotFound:
+def _not_found(model: str, why: str) -> ModelNotFound:
     remedy = "a copy of its folder can be named instead, as in NAME=/path/to/folder"
     return ModelNotFound(f"the model {model} {why}", remedy=remedy)
 
@@ -243,7 +245,7 @@ def content_hash(folder: Path) -> str:
     4 KiB spread evenly from its first byte to its last; of other large files a block every 256 KiB, and where they are
     zip archives, as PyTorch's are, the checksum of each tensor. So no tensor can be replaced by another unnoticed.
     """
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and _matters(path.relative_to(folder)))
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and _is_hashed(path.relative_to(folder)))
     return _content_hash(folder, tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files))
 
 
@@ -255,7 +257,7 @@ def tensor_shapes(path: Path) -> dict[str, list[int]]:
     return {name: shape for name, shape in shapes.items() if isinstance(shape, list)}
 
 
-def _matters(path: Path) -> bool:
+def _is_hashed(path: Path) -> bool:
     return path.suffix != ".md" and not any(part.startswith(".") for part in path.parts)
 
 
@@ -276,7 +278,7 @@ def _sample(file: BinaryIO, size: int) -> Iterator[bytes]:
         yield file.read()
         return
     header, start = _header(file, size)
-    tensors, blocks = sorted(_places(header, start, size)), BLOCKS
+    tensors, blocks = sorted(_tensor_spans(header, start, size)), BLOCKS
     if tensors:
         yield _read(file, 0, start)
     else:
@@ -317,7 +319,7 @@ def _header(file: BinaryIO, size: int) -> tuple[dict[str, object], int]:
     return (header, start) if isinstance(header, dict) else ({}, 0)
 
 
-def _places(header: dict[str, object], start: int, size: int) -> Iterator[tuple[int, int]]:
+def _tensor_spans(header: dict[str, object], start: int, size: int) -> Iterator[tuple[int, int]]:
     for entry in header.values():
         match entry:
             case {"data_offsets": [int(first), int(last)]} if 0 <= first <= last <= size - start:

@@ -33,10 +33,10 @@ def make_shared(make: Callable[P, M], *args: P.args, **kwargs: P.kwargs) -> M:
     """
     key = (make, repr((args, sorted(kwargs.items()))))
     with _lock:
-        found = _shared.get(key)
-        if found is None:
-            found = _shared[key] = make(*args, **kwargs)
-        return found  # type: ignore[return-value]  # the key contains `make`, so the type is right
+        model = _shared.get(key)
+        if model is None:
+            model = _shared[key] = make(*args, **kwargs)
+        return model  # type: ignore[return-value]  # the key contains `make`, so the type is right
 
 
 SAVED_WHOLE_ADVICE = "name a checkpoint that was saved whole"
@@ -95,8 +95,8 @@ def load_adapter(model: Any, folder: Path, *, instead: str, names: Any = None) -
     Raises ModelFailed, with `instead` as its advice, for an adapter whose weights are not those of the model's layers:
     it would change nothing, and the model would compute as if it were untrained.
     """
-    found = model.load_adapter(str(folder), **({} if names is None else {"weight_mapping": names}))
-    misfits = {*found.missing_keys, *found.unexpected_keys}
+    loaded = model.load_adapter(str(folder), **({} if names is None else {"weight_mapping": names}))
+    misfits = {*loaded.missing_keys, *loaded.unexpected_keys}
     if misfits:
         raise ModelFailed(
             f"{folder} holds no adapter of {type(model).__name__}: {len(misfits)} of its weights are missing or "
@@ -135,13 +135,13 @@ def _require_all_weights(folder: Path, unused: tuple[str, ...], instead: str) ->
     original = base.__dict__["from_pretrained"]
 
     def _from_pretrained(kind: Any, /, *arguments: Any, output_loading_info: bool = False, **named: Any) -> Any:
-        model, found = original.__func__(kind, *arguments, output_loading_info=True, **named)
+        model, loading_info = original.__func__(kind, *arguments, output_loading_info=True, **named)
         if get_ident() == owner:
-            missing = sorted(key for key in found["missing_keys"] if not key.startswith(unused))
+            missing = sorted(key for key in loading_info["missing_keys"] if not key.startswith(unused))
             if missing:
                 names = ", ".join(missing[:MAX_NAMED]) + ("…" if len(missing) > MAX_NAMED else "")
                 raise ModelFailed(f"{folder} lacks weights of {kind.__name__}: {names}; {instead}")
-        return (model, found) if output_loading_info else model
+        return (model, loading_info) if output_loading_info else model
 
     base.from_pretrained = classmethod(_from_pretrained)
     try:
@@ -169,19 +169,19 @@ def _quiet() -> Iterator[list[str]]:
 @contextmanager
 def capture_log(source: str, words: str) -> Iterator[list[str]]:
     """Collect, instead of logging, this thread's messages to the logger `source` that contain these words."""
-    owner, held = get_ident(), list[str]()
+    owner, messages = get_ident(), list[str]()
 
     def passes(record: logging.LogRecord) -> bool:
         text = record.getMessage()
         if record.thread != owner or words not in text:
             return True
-        held.append(text)
+        messages.append(text)
         return False
 
     logger = logging.getLogger(source)
     logger.addFilter(passes)
     try:
-        yield held
+        yield messages
     finally:
         logger.removeFilter(passes)
 
