@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from quoteweave.attribution.checked_passages import MODEL
 from quoteweave.attribution.drafts.cited_draft import CitedDraft, Origin, insert_marks
 from quoteweave.attribution.drafts.draft_text import (
+    marks_in_round_brackets,
     on_lines,
     readable_latex,
     readable_markdown,
     without_joiners,
-    without_numbered_marks,
 )
 from quoteweave.attribution.literature.sources.papers import describe_paper
 from quoteweave.attribution.records import Attribution, Candidate, how_sure
@@ -52,14 +52,15 @@ def attribution_as_answer(attribution: Attribution, collection: Collection, *, w
 
     `within` names the part of the collection that was searched, if it was not all of it.
     """
-    supporting = [one for one in attribution.candidates if one.outcome == "supported"]
+    supporting = [candidate for candidate in attribution.candidates if candidate.outcome == "supported"]
     shown_candidates = supporting or list(attribution.candidates[: 1 if attribution.outcome == "likely" else None])
     context, marks = _context(shown_candidates, collection)
     status: AnswerStatus = "answered" if supporting else "located" if shown_candidates else "abstained"
-    places = [f"- {_named(one)} {mark}" for one, mark in zip(shown_candidates, marks, strict=True)]
+    places = [f"- {_named(candidate)} {mark}" for candidate, mark in zip(shown_candidates, marks, strict=True)]
     if supporting:
         text = f"{attribution.excerpt.claim} {' '.join(marks)}"
-        text = "\n".join([text, "", *places]) if any(one.paper is not None for one in shown_candidates) else text
+        if any(candidate.paper is not None for candidate in shown_candidates):
+            text = "\n".join([text, "", *places])
     else:
         text = "\n".join([LIKELY if attribution.outcome == "likely" else CLOSEST, "", *places])
     if not supporting and attribution.reason is not None:
@@ -67,14 +68,14 @@ def attribution_as_answer(attribution: Attribution, collection: Collection, *, w
     if attribution.confidence is not None:
         text += f"\n\n{how_sure(attribution)}"
     question = f"{attribution.excerpt.claim} ({within})" if within else attribution.excerpt.claim
-    answer = _answer(question, text, context, [one.citation for one in shown_candidates], status)
+    answer = _answer(question, text, context, [candidate.citation for candidate in shown_candidates], status)
     return Answered(answer=answer, context=context, trace=attribution.trace)
 
 
 def _named(candidate: Candidate) -> str:
     """A candidate's title and place, and what its paper is."""
-    told = [candidate.under(candidate.title), *([] if candidate.paper is None else [describe_paper(candidate.paper)])]
-    return ". ".join([*told, *([] if candidate.note is None else [candidate.note.rstrip(".")])])
+    parts = [candidate.under(candidate.title), *([] if candidate.paper is None else [describe_paper(candidate.paper)])]
+    return ". ".join([*parts, *([] if candidate.note is None else [candidate.note.rstrip(".")])])
 
 
 def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, origin: Origin = "documents") -> Answered:
@@ -83,21 +84,24 @@ def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, or
     Only references of the one `origin` are cited, and `collection` holds their documents. There are warnings for the
     origin `documents` alone. A LaTeX draft is shown as running text without commands; headings of Markdown are bold.
     """
-    candidates = {number: one.found for number, one in enumerate(cited.references, 1) if one.origin == origin}
+    candidates = {
+        number: reference.found for number, reference in enumerate(cited.references, 1) if reference.origin == origin
+    }
     context, marks = _context(list(candidates.values()), collection)
     marks_shown = dict.fromkeys(range(1, len(cited.references) + 1), "")
     marks_shown |= {number: f" {mark}" for number, mark in zip(candidates, marks, strict=True)}
     latex = cited.form == "latex"
     shown_draft = readable_latex(cited.draft) if latex else cited.draft
-    text = insert_marks(without_numbered_marks(shown_draft), cited.sentences, marks_shown)
+    text = insert_marks(marks_in_round_brackets(shown_draft), cited.sentences, marks_shown)
     if latex:
         text = on_lines(text)
     elif cited.form == "markdown":
         text = readable_markdown(text)
     listed = ("no_source", "not_asked", "too_long") if origin == "documents" else ()
-    without = [without_joiners(shown_draft[each.start : each.end]) for each in cited.sentences if each.status in listed]
-    warnings = tuple(f"No passage was found to support “{clip(each, SHOWN_CHARACTERS)}”" for each in without)
-    citations = [one for number in candidates for one in cited.citations(number)]
+    spans = ((sentence.start, sentence.end) for sentence in cited.sentences if sentence.status in listed)
+    uncited = (without_joiners(shown_draft[start:end]) for start, end in spans)
+    warnings = tuple(f"No passage was found to support “{clip(sentence, SHOWN_CHARACTERS)}”" for sentence in uncited)
+    citations = [citation for number in candidates for citation in cited.citations(number)]
     answer = _answer(title, text, context, citations, "answered" if candidates else "abstained", warnings)
     return Answered(answer=answer, context=context, trace=Trace(clauses=()))
 
@@ -106,11 +110,11 @@ def _context(candidates: Sequence[Candidate], collection: Collection) -> tuple[C
     """The passages as a context, and the mark of each."""
     hits: dict[str, list[Hit]] = {"text": [], "image": []}
     marks = []
-    for one in candidates:
-        quote = collection.quote(one.citation.quote_id)
-        own = hits[one.kind]
-        own.append(Hit(rank=len(own) + 1, score=one.score, quote=quote))
-        marks.append(f"[{len(own)}]" if one.kind == "text" else f"![](image{len(own)})")
+    for candidate in candidates:
+        quote = collection.quote(candidate.citation.quote_id)
+        same_kind = hits[candidate.kind]
+        same_kind.append(Hit(rank=len(same_kind) + 1, score=candidate.score, quote=quote))
+        marks.append(f"[{len(same_kind)}]" if candidate.kind == "text" else f"![](image{len(same_kind)})")
     return Context(texts=tuple(hits["text"]), images=tuple(hits["image"])), marks
 
 
@@ -128,15 +132,15 @@ def _answer(
     """
     answer = build_answer(question, text, context, model=MODEL, status=status, warnings=warnings)
     waiting: dict[str, list[Citation]] = {}
-    for one in citations:
-        waiting.setdefault(one.quote_id, []).append(one)
+    for citation in citations:
+        waiting.setdefault(citation.quote_id, []).append(citation)
 
     def next_of(passage: list[Citation]) -> Citation:
         return passage.pop(0) if len(passage) > 1 else passage[0]
 
-    return with_citations(answer, [_placed(own, next_of(waiting[own.quote_id])) for own in answer.citations])
+    return with_citations(answer, [_placed(built, next_of(waiting[built.quote_id])) for built in answer.citations])
 
 
-def _placed(own: Citation, found: Citation) -> Citation:
-    update = {"mark": own.mark, "start": own.start, "end": own.end, "number": own.number}
-    return found.model_copy(update=update)
+def _placed(built: Citation, checked: Citation) -> Citation:
+    update = {"mark": built.mark, "start": built.start, "end": built.end, "number": built.number}
+    return checked.model_copy(update=update)

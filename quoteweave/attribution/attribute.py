@@ -83,7 +83,7 @@ class Attributor:
             closest = min(passages, key=lambda passage: (passage.order, -passage.covered))
             # A passage with an opposite word that is closer to the claim is preferred to one that is only likely. A
             # passage with a negation is not, as it may deny something else.
-            opposite = [one for one in passages if one.is_opposite and one.covered >= closest.covered]
+            opposite = [passage for passage in passages if passage.is_opposite and passage.covered >= closest.covered]
             return opposite[0] if opposite and closest.outcome == "likely" else closest
 
         chosen = sorted(
@@ -128,12 +128,12 @@ def hits_by_document(context: Context) -> dict[str, list[Hit]]:
     return by_document
 
 
-def by_turns(hits: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
+def by_turns(hits: Sequence[Hit], other_hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits of two searches by turns, each quote once."""
-    found: dict[str, Hit] = {}
-    for hit in (hit for pair in zip_longest(hits, others) for hit in pair if hit is not None):
-        found.setdefault(hit.quote.id, hit)
-    return list(found.values())
+    hit_by_quote: dict[str, Hit] = {}
+    for hit in (hit for pair in zip_longest(hits, other_hits) for hit in pair if hit is not None):
+        hit_by_quote.setdefault(hit.quote.id, hit)
+    return list(hit_by_quote.values())
 
 
 def attribution_of(excerpt: Excerpt, candidates: Sequence[Candidate], trace: Trace) -> Attribution:

@@ -70,15 +70,15 @@ def find_papers(
 async def _find_all(
     agent: CiteAgent, excerpts: Sequence[str], rule: HidingRule | None, saved: Path | None
 ) -> tuple[Trajectory, ...]:
-    found: dict[int, Trajectory] = {}
+    trajectories: dict[int, Trajectory] = {}
 
     async def find(number: int) -> None:
         path = None if saved is None else saved / f"{number}.jsonl"
-        found[number] = await agent.find(excerpts[number - 1], id=str(number), rule=rule, saved=path)
+        trajectories[number] = await agent.find(excerpts[number - 1], id=str(number), rule=rule, saved=path)
 
     numbers = range(1, len(excerpts) + 1)
     await for_each(numbers, find, concurrency=min(AT_ONCE, len(excerpts)))
-    return tuple(found[number] for number in numbers)
+    return tuple(trajectories[number] for number in numbers)
 
 
 def masked_excerpts(text: str) -> list[str]:
@@ -167,12 +167,13 @@ def attribute_by_agent(literature: LiteratureAttributor, text: str, model: ChatM
     Raises EndpointUnreachable and SourceUnreachable where the endpoint, or the source, failed for every mark;
     UsageError and QuestionTooLong as `find_papers` does; CollectionError for the folder of papers.
     """
-    excerpts, found = read_excerpts(text), find_papers(text, literature.source, model)
-    if all(trajectory.outcome in RESUMABLE for trajectory in found):  # so that nothing is known of any source
-        failed = next(trajectory.ending for trajectory in found if trajectory.ending is not None)
+    excerpts, trajectories = read_excerpts(text), find_papers(text, literature.source, model)
+    if all(trajectory.outcome in RESUMABLE for trajectory in trajectories):  # so that nothing is known of any source
+        failed = next(trajectory.ending for trajectory in trajectories if trajectory.ending is not None)
         reason = failed.reason or failed.kind
         raise SourceUnreachable(reason) if failed.kind == "source" else EndpointUnreachable(reason)
-    return tuple(run_sync(_chosen(literature, *each)) for each in zip(excerpts, found, strict=True))
+    searches = zip(excerpts, trajectories, strict=True)
+    return tuple(run_sync(_chosen(literature, excerpt, trajectory)) for excerpt, trajectory in searches)
 
 
 async def _chosen(literature: LiteratureAttributor, excerpt: Excerpt, trajectory: Trajectory) -> Attribution:

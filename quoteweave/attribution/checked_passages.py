@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple, get_args
 
-from quoteweave.attribution.records import Candidate, Outcome, Rejection
+from quoteweave.attribution.records import Candidate, Outcome, Rejection, ranked_by_outcome
 from quoteweave.core.answers import Answer, Citation, Context
 from quoteweave.core.errors import BudgetSpent, EndpointError, ModelFailed
 from quoteweave.core.messages import join_names
@@ -36,19 +36,25 @@ async def confirm(claim: str, candidates: Sequence[Candidate], checker: ClaimChe
     The checker is not asked about candidates that the gate's rules know to be wrong. Those that it cannot judge stay as
     they are. Where it fails, the reasons say so. Raises ModelNotFound and UsageError.
     """
-    to_check = [one for one in candidates if one.citation.verdict != "unsupported" and one.passage.strip()]
+    to_check = [
+        candidate
+        for candidate in candidates
+        if candidate.citation.verdict != "unsupported" and candidate.passage.strip()
+    ]
     failure, verdicts = None, list[bool | None]()
     try:
-        verdicts = await checker.check([(one.passage, claim) for one in to_check]) if to_check else []
+        verdicts = await checker.check([(candidate.passage, claim) for candidate in to_check]) if to_check else []
     except (EndpointError, ModelFailed, BudgetSpent) as error:
         failure, verdicts = f"The checker gave no verdict: {error.summary}", [None] * len(to_check)
-    verdict_of_quote = {one.citation.quote_id: verdict for one, verdict in zip(to_check, verdicts, strict=True)}
-    confirmed = [
-        _confirmed(one, verdict_of_quote.get(one.citation.quote_id), failure if one in to_check else None)
-        for one in candidates
-    ]
-    ranked = sorted(confirmed, key=lambda one: get_args(Outcome).index(one.outcome))
-    return tuple(one.model_copy(update={"rank": rank}) for rank, one in enumerate(ranked, 1))
+    verdict_of_quote = {
+        candidate.citation.quote_id: verdict for candidate, verdict in zip(to_check, verdicts, strict=True)
+    }
+    return ranked_by_outcome(
+        _confirmed(
+            candidate, verdict_of_quote.get(candidate.citation.quote_id), failure if candidate in to_check else None
+        )
+        for candidate in candidates
+    )
 
 
 def _confirmed(candidate: Candidate, supports: bool | None, failure: str | None) -> Candidate:
@@ -57,9 +63,9 @@ def _confirmed(candidate: Candidate, supports: bool | None, failure: str | None)
         reason = " ".join(part for part in (citation.reason, failure) if part) or None
         return candidate.model_copy(update={"citation": citation.model_copy(update={"reason": reason})})
     outcome: Outcome = "supported" if supports else "not_found"
-    said = citation.model_copy(update={"checker_verdict": supports, "reason": None if supports else DENIED})
+    judged = citation.model_copy(update={"checker_verdict": supports, "reason": None if supports else DENIED})
     rejection: Rejection | None = None if supports else "denied"
-    return candidate.model_copy(update={"outcome": outcome, "citation": said, "rejection": rejection})
+    return candidate.model_copy(update={"outcome": outcome, "citation": judged, "rejection": rejection})
 
 
 MODEL = "attribution"
@@ -141,19 +147,21 @@ class CheckedPassage:
         )
 
 
-def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Sequence[Hit] = ()) -> CheckedPassage:
+def check_passage(
+    claim: str, hit: Hit, weights: Mapping[str, float], document_hits: Sequence[Hit] = ()
+) -> CheckedPassage:
     """Check a claim against a passage; `weights` are those of the claim's words (`weigh_terms`).
 
-    The gate also sees `others`, quotes of the same document, which may name the passage's year or what its numbers
-    count.
+    The gate also sees `document_hits`, quotes of the same document, which may name the passage's year or what its
+    numbers count.
     """
-    context = passage_context([hit, *(other for other in others if other is not hit)])
+    context = passage_context([hit, *(document_hit for document_hit in document_hits if document_hit is not hit)])
     checked = check_citations(cite_passage(claim, hit, context), context)
     (citation,) = checked.citations
     exact = with_exact_amounts(claim, CitedEvidence([hit.quote]))
     closest = _closest_sentence(claim, exact, hit.quote, weights)
-    share = coverage(weights, closest.held)
-    covered = min(1.0, coverage(weights, closest.held.union(words_with_headings(hit.quote))))
+    share = coverage(weights, closest.stems)
+    covered = min(1.0, coverage(weights, closest.stems.union(words_with_headings(hit.quote))))
     reason, lacking = _reworded(citation.reason, claim), False
     if citation.verdict == "supported" or citation.only_words_differ:
         reason, difference = None, _Difference.of(claim, closest, weights)
@@ -176,7 +184,7 @@ class _Sentence(NamedTuple):
     """A sentence of a passage."""
 
     text: str
-    held: frozenset[str]
+    stems: frozenset[str]
     """Its words, those of its headings, and words of the claim's amounts that it writes in another way."""
 
 
@@ -185,18 +193,19 @@ def _closest_sentence(claim: str, exact: str, quote: Quote, weights: Mapping[str
 
     `exact` is the claim with amounts that it rounds as the quote states them, which counts as stating them so.
     """
-    everything, own, stated = (frozenset(found) for found in (words_with_headings(quote), words(claim), words(exact)))
+    quote_stems = words_with_headings(quote)
+    claim_stems, exact_stems = frozenset(words(claim)), frozenset(words(exact))
 
-    def with_rounded(held: frozenset[str]) -> frozenset[str]:
-        return held | (own - stated) if stated - own <= held else held
+    def with_rounded(stems: frozenset[str]) -> frozenset[str]:
+        return stems | (claim_stems - exact_stems) if exact_stems - claim_stems <= stems else stems
 
     if quote.kind == "image":
-        return _Sentence(quote.all_text(), with_rounded(everything))
-    headings = everything - frozenset(words(quote.all_text()))
+        return _Sentence(quote.all_text(), with_rounded(quote_stems))
+    headings = quote_stems - frozenset(words(quote.all_text()))
     amounts = read_sentence(claim).amounts
     texts = sentence_texts(quote.all_text())
-    sentences = [_Sentence(one, headings | with_rounded(stated_words(one, amounts))) for one in texts]
-    return max(sentences, key=lambda one: coverage(weights, one.held), default=_Sentence("", headings))
+    sentences = [_Sentence(text, headings | with_rounded(stated_words(text, amounts))) for text in texts]
+    return max(sentences, key=lambda sentence: coverage(weights, sentence.stems), default=_Sentence("", headings))
 
 
 class _Difference(NamedTuple):
@@ -212,9 +221,9 @@ class _Difference(NamedTuple):
     def of(cls, claim: str, closest: _Sentence, weights: Mapping[str, float]) -> "_Difference":
         """Compare a claim, whose words have these weights, with the closest sentence of a passage."""
         written = {stem: word for word in words(claim, stem=False) for stem in words(word)}
-        missing = (stem for stem in weights if stem in written and stem not in closest.held)
-        stems = sorted(missing, key=lambda one: -weights[one])
-        instead = _said_instead(claim, closest.text, frozenset(stems)) if stems else None
+        missing = (stem for stem in weights if stem in written and stem not in closest.stems)
+        stems = sorted(missing, key=lambda stem: -weights[stem])
+        instead = _replacement(claim, closest.text, frozenset(stems)) if stems else None
         return cls([written[stem] for stem in stems], instead)
 
     @property
@@ -224,24 +233,25 @@ class _Difference(NamedTuple):
         It does not judge it: another word in the same place may be a synonym or the name of something else. A table's
         numbers do not count as replacing a word.
         """
-        its, own = self.instead or ("", "")
-        if any(map(str.isalpha, its)):
-            return f"The closest sentence of the passage has “{its}” where the claim has “{own}”."
+        passage_words, claim_words = self.instead or ("", "")
+        if any(map(str.isalpha, passage_words)):
+            return f"The closest sentence of the passage has “{passage_words}” where the claim has “{claim_words}”."
         named = join_names([f"“{word}”" for word in self.missing], SHOWN_MISSING)
         return f"The closest sentence of the passage lacks {named}."
 
 
-def _said_instead(claim: str, sentence: str, missing: Set[str]) -> tuple[str, str] | None:
+def _replacement(claim: str, sentence: str, missing: Set[str]) -> tuple[str, str] | None:
     """What a sentence says in the one place where the claim has all `missing` words, and what the claim says there.
 
     None if there is no such place.
     """
-    own, its = (words(text, stem=False) for text in (claim, sentence))
-    stems, its_stems = ([stem_of(word) for word in text] for text in (own, its))
-    for kind, start, end, first, last in SequenceMatcher(None, stems, its_stems, autojunk=False).get_opcodes():
+    claim_words, passage_words = (words(text, stem=False) for text in (claim, sentence))
+    claim_stems, passage_stems = ([stem_of(word) for word in text] for text in (claim_words, passage_words))
+    matcher = SequenceMatcher(None, claim_stems, passage_stems, autojunk=False)
+    for kind, start, end, first, last in matcher.get_opcodes():
         short = kind == "replace" and max(end - start, last - first) <= MAX_EXCHANGED
-        if short and missing <= set(stems[start:end]):  # others may occur elsewhere
-            return " ".join(its[first:last]), " ".join(own[start:end])
+        if short and missing <= set(claim_stems[start:end]):  # others may occur elsewhere
+            return " ".join(passage_words[first:last]), " ".join(claim_words[start:end])
     return None
 
 

@@ -158,8 +158,8 @@ def claim_of(sentence: str) -> str:
     """
     claim = without_marks(_ABBREVIATED.sub(" ", without_marks(sentence)))
     claim = _HALVES.sub("", claim).replace("( ", "(").strip(" ,;:")
-    rest = _INTRODUCTION.sub("", claim)
-    return claim if rest == claim or not words(rest) else rest[0].upper() + rest[1:]
+    statement = _INTRODUCTION.sub("", claim)
+    return claim if statement == claim or not words(statement) else statement[0].upper() + statement[1:]
 
 
 def cited_works(text: str) -> list[tuple[str, str]]:
@@ -190,15 +190,17 @@ def leading_mark(text: str) -> int:
 
 def _sentences(text: str) -> list[Excerpt]:
     """The sentences of a text without marks."""
-    whole, sentences = without_marks(text), [one for one in split_sentences(text) if words(text[one.start : one.end])]
-    if len(whole) > MAX_EXCERPT_CHARACTERS:
+    unmarked = without_marks(text)
+    sentences = [sentence for sentence in split_sentences(text) if words(text[sentence.start : sentence.end])]
+    if len(unmarked) > MAX_EXCERPT_CHARACTERS:
         raise UsageError(
-            f"the text has {len(whole):,} characters in {pluralize(len(sentences), 'sentence')} and no citation mark: "
-            "put [CITATION] after the sentence whose source is wanted, or have `quoteweave cite` find one for every "
-            "sentence"
+            f"the text has {len(unmarked):,} characters in {pluralize(len(sentences), 'sentence')} and no citation "
+            "mark: put [CITATION] after the sentence whose source is wanted, or have `quoteweave cite` find one for "
+            "every sentence"
         )
     return [
-        Excerpt(mark=None, start=one.start, claim=claim_of(text[one.start : one.end]), text=whole) for one in sentences
+        Excerpt(mark=None, start=sentence.start, claim=claim_of(text[sentence.start : sentence.end]), text=unmarked)
+        for sentence in sentences
     ]
 
 
@@ -214,7 +216,7 @@ class _MarkedText:
         self._text, self._marks = text, marks
         self._starts = [mark.start() for mark in marks]
         self._sentences = split_sentences(_blanked(text))
-        self._sentence_starts = [one.start for one in self._sentences]
+        self._sentence_starts = [sentence.start for sentence in self._sentences]
         self._unmarked = without_marks(text)
 
     def excerpt(self, at: int) -> Excerpt:
@@ -238,9 +240,9 @@ class _MarkedText:
         A mark that stands after a sentence belongs to it, unless it is the subject of what follows: "[4] showed that".
         """
         before = bisect_left(self._sentence_starts, mark.start())
-        own = self._sentences[max(0, before - 1)]
+        sentence = self._sentences[max(0, before - 1)]
         if not before or (
-            _ENDED.search(self._text, own.start, mark.start()) and _GOES_ON.match(self._text, mark.end())
+            _ENDED.search(self._text, sentence.start, mark.start()) and _GOES_ON.match(self._text, mark.end())
         ):
-            return mark.start(), max(own.end, mark.end())
-        return own.start, max(own.end, mark.end())
+            return mark.start(), max(sentence.end, mark.end())
+        return sentence.start, max(sentence.end, mark.end())

@@ -1,7 +1,7 @@
 """What attribution finds: candidates, and how sure it is of the best of them."""
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from typing import Literal, get_args
 
 from pydantic import Field
 
@@ -87,11 +87,17 @@ class Attribution(Record):
     trace: Trace = Field(description="how the candidates were found")
 
 
+def ranked_by_outcome(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Return candidates with new ranks, the surest outcome first; those of one outcome keep their order."""
+    ranked = sorted(candidates, key=lambda candidate: get_args(Outcome).index(candidate.outcome))
+    return tuple(candidate.model_copy(update={"rank": rank}) for rank, candidate in enumerate(ranked, 1))
+
+
 def how_sure(attribution: Attribution) -> str:
     """Say the chance that the first candidate is the source, and what speaks for it beside its passage."""
     share = 100 * (attribution.confidence or 0)
     # 0 % and 100 % are not shown, as no estimate is sure.
-    told = "less than 1" if share < 1 else "more than 99" if share > 99 else f"{share:.0f}"
-    chance = f"The chance that the first is the source is estimated at {told}\u00a0%"
+    percentage = "less than 1" if share < 1 else "more than 99" if share > 99 else f"{share:.0f}"
+    chance = f"The chance that the first is the source is estimated at {percentage}\u00a0%"
     is_cited = attribution.signals is not None and attribution.signals.cited
     return f"{chance}; another paper that was read cites it for such a claim." if is_cited else f"{chance}."

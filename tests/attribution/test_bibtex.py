@@ -141,7 +141,7 @@ def test_keys_are_of_author_year_and_title(authors: tuple[str, ...], title: str,
 
 def test_keys_differ_from_each_other_and_from_those_taken() -> None:
     papers = [paper("Grain", "Ada Reed", published=2016)] * 30
-    keys = bibtex_keys(papers, taken={"reed2016grain", "reed2016grainb"})
+    keys = bibtex_keys(papers, used_keys={"reed2016grain", "reed2016grainb"})
     assert len(set(keys)) == 30
     assert keys[:2] == ("reed2016graina", "reed2016grainc")
     assert keys[-1] == "reed2016grainae"

@@ -143,11 +143,11 @@ def read_decision(text: str, allowed: tuple[ActionName, ...]) -> Decision:
     >>> read_decision(reply, ("search_relevance",)).action.query
     'GAN'
     """
-    found = _objects(text)
-    decisions = [one for one in found if "action" in one]
+    objects = _objects(text)
+    decisions = [candidate for candidate in objects if "action" in candidate]
     if not decisions:
-        what = "its JSON object has no field `action`" if found else "it holds no JSON object"
-        raise NotAnAction(what)
+        reason = "its JSON object has no field `action`" if objects else "it holds no JSON object"
+        raise NotAnAction(reason)
     try:
         # JSON allows escaped lone surrogates, which cannot be stored as UTF-8; they become question marks.
         written = json.dumps(decisions[0], ensure_ascii=False).encode("utf-8", "replace")
@@ -208,7 +208,7 @@ def read_action(fields: dict[str, object], allowed: tuple[ActionName, ...]) -> A
 
 def _objects(text: str) -> list[dict[str, object]]:
     """The JSON objects that stand in a text, one after another."""
-    decoder, found, at, tried = json.JSONDecoder(), list[dict[str, object]](), text.find("{"), 0
+    decoder, objects, at, tried = json.JSONDecoder(), list[dict[str, object]](), text.find("{"), 0
     while at >= 0 and tried < _MAX_BRACES:
         tried += 1
         try:
@@ -216,6 +216,6 @@ def _objects(text: str) -> list[dict[str, object]]:
         except (ValueError, RecursionError):
             end = at + 1
         else:
-            found.append(value)
+            objects.append(value)
         at = text.find("{", end)
-    return found
+    return objects

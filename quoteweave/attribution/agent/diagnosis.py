@@ -65,9 +65,9 @@ def _naming(steps: Sequence[Step], gold: Sequence[str]) -> Iterator[int]:
     """The numbers of the steps in which the text or description of another paper had a title of the paper cited."""
     titles = [normalize_text(title) for title in gold if len(title) >= _MIN_TITLE_CHARACTERS]
     for step in steps:
-        others = [paper for paper in step.shown if not any(is_same_title(paper.title, title) for title in gold)]
+        other_papers = [paper for paper in step.shown if not any(is_same_title(paper.title, title) for title in gold)]
         text = normalize_text(" ".join(step.observed.split()))
-        if others and any(text.count(title) > len(step.shown) - len(others) for title in titles):
+        if other_papers and any(text.count(title) > len(step.shown) - len(other_papers) for title in titles):
             yield step.number
 
 
@@ -78,8 +78,8 @@ def _sentences(diagnosis: Diagnosis, trajectory: Trajectory) -> Iterator[str]:
     if diagnosis.hidden:
         yield "The paper cited could not be found: it has the title of the paper that the excerpt is from."
     if diagnosis.shown:
-        (step, rank), *others = diagnosis.shown
-        later = [number for number, _ in others if number != step]  # several titles of one search may match
+        (step, rank), *later_showings = diagnosis.shown
+        later = [number for number, _ in later_showings if number != step]  # several titles of one search may match
         again = f", and again in {_steps(later)}" if later else ""
         yield f"The paper cited was shown in step {step}, at rank {rank}{again}, and not selected."
     elif not diagnosis.hidden and trajectory.setup.settings.actions:
@@ -159,13 +159,13 @@ def find_leaks(trajectory: Trajectory, rule: HidingRule | None = None) -> tuple[
     return tuple(leaks)
 
 
-def _own_text(step: Step, own: Paper | None, excerpt: str) -> Paper | None:
+def _own_text(step: Step, own_paper: Paper | None, excerpt: str) -> Paper | None:
     """The paper under whose name a step showed the text of the excerpt's own paper; None if there is none."""
-    if own is None or not step.shown or not isinstance(step.action, Read | FindInText | SearchSnippets):
+    if own_paper is None or not step.shown or not isinstance(step.action, Read | FindInText | SearchSnippets):
         return None
     entries = step.observed.split("\n\n") if isinstance(step.action, SearchSnippets) else [step.observed]
     with_excerpt = next((entry for entry in entries if has_excerpt(entry, excerpt)), None)
     if with_excerpt is not None:
         return next((paper for paper in step.shown if paper.title in with_excerpt), step.shown[0])
-    begins = isinstance(step.action, Read) and has_title(step.observed[:_BEGINNING], own.title)
+    begins = isinstance(step.action, Read) and has_title(step.observed[:_BEGINNING], own_paper.title)
     return step.shown[0] if begins else None

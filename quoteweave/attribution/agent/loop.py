@@ -193,9 +193,9 @@ class _TrajectoryRun:
         return decision.model_copy(update={"action": action.model_copy(update={"paper_id": id})})
 
     def _check_repeats(self, action: Action) -> None:
-        made = [step.number for step in self._steps if step.action == action]
-        if len(made) >= self._settings.most_repeats:
-            numbers = ", ".join(map(str, made))
+        earlier_numbers = [step.number for step in self._steps if step.action == action]
+        if len(earlier_numbers) >= self._settings.most_repeats:
+            numbers = ", ".join(map(str, earlier_numbers))
             raise TrajectoryEnded("loops", f"the action of steps {numbers} was made once more: {_shown(action)}")
 
     async def _act(self, number: int, decision: Decision) -> Step:

@@ -37,7 +37,7 @@ def observe_papers(result: PapersFound, limit: int) -> Observation:
     """Show the papers that a search found, in at most `limit` tokens; notes of the source are not shown."""
     if not result.papers:
         return Observation(text="No paper was found. Search with other words.", notes=result.notes)
-    texts = [one.abstract or "not known" for one in result.papers]
+    texts = [paper.abstract or "not known" for paper in result.papers]
     text, notes = _fitted(result.papers, "abstract", texts, limit)
     return Observation(text=text, shown=result.papers, notes=(*result.notes, *notes))
 
@@ -46,8 +46,8 @@ def observe_snippets(result: SnippetsFound, limit: int) -> Observation:
     """Show the passages that a search found, in at most `limit` tokens."""
     if not result.snippets:
         return Observation(text="No passage was found. Search with other words.", notes=result.notes)
-    papers = [one.paper for one in result.snippets]
-    texts = [f"({one.section}) {one.text}" if one.section else one.text for one in result.snippets]
+    papers = [snippet.paper for snippet in result.snippets]
+    texts = [f"({snippet.section}) {snippet.text}" if snippet.section else snippet.text for snippet in result.snippets]
     text, notes = _fitted(papers, "passage", texts, limit)
     shown = {paper.id: paper for paper in papers}
     return Observation(text=text, shown=tuple(shown.values()), notes=(*result.notes, *notes))
@@ -76,7 +76,9 @@ def find_passages(paper: Paper, full_text: PaperText, query: str, limit: int) ->
             text=f"{head}\n\nNo word of {query!r} is in it.", shown=(paper,), notes=notes, read=full_text.outcome
         )
     paged = (full_text.pages or 1) > 1
-    shown_passages = [f"(page {one.page + 1}) {one.text}" if paged else one.text for one in passages.passages]
+    shown_passages = [
+        f"(page {passage.page + 1}) {passage.text}" if paged else passage.text for passage in passages.passages
+    ]
     text, left_out = cut_text("\n…\n".join(shown_passages), limit - estimate_tokens(head) - 60)
     if left_out:
         notes = (*notes, f"Of the passages found, {left_out:,} characters were left out.")
@@ -131,22 +133,22 @@ def _fitted(papers: Sequence[Paper], label: str, texts: Sequence[str], limit: in
     """The papers, each with its text; texts are cut until all fit, and a note says so where any was cut."""
     text, longest = "", 0
     for longest in _ABSTRACT_LENGTHS:
-        entries = [_entry(paper, label, said, longest) for paper, said in zip(papers, texts, strict=True)]
+        entries = [_entry(paper, label, content, longest) for paper, content in zip(papers, texts, strict=True)]
         text = "\n\n".join(entries)
         if estimate_tokens(text) <= limit:
             break
     else:
         text, left_out = cut_text(text, limit)
         return text, (f"No {label} was shown, and {left_out:,} characters of the list left out, for their length.",)
-    cut = sum(len(_line(said, None)) > longest for said in texts)
+    cut = sum(len(_line(content, None)) > longest for content in texts)
     return text, (f"{pluralize(cut, label)} cut to {longest:,} characters.",) if cut else ()
 
 
-def _entry(paper: Paper, label: str, said: str, longest: int) -> str:
+def _entry(paper: Paper, label: str, content: str, longest: int) -> str:
     year = "not known" if paper.published is None else paper.published.year
     citations = "not known" if paper.citations is None else paper.citations
     lines = [f"- id: {_line(paper.id, None)}", f"title: {_line(paper.title)}", f"year: {year}, citations: {citations}"]
-    return "\n  ".join([*lines, f"{label}: {_line(said, longest)}"] if longest else lines)
+    return "\n  ".join([*lines, f"{label}: {_line(content, longest)}"] if longest else lines)
 
 
 def _head(paper: Paper, full_text: PaperText) -> str:

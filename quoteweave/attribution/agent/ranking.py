@@ -34,14 +34,17 @@ _MARK = "[CITATION]"
 
 def hiding_rule(example: Example) -> HidingRule:
     """Return what is hidden while the paper that an example cites is looked for: its own paper, and later ones."""
-    own = None if example.document is None else Paper(id="own", title=example.document, url=example.address)
-    return HidingRule(own=own, before=PublicationDate(year=example.year or WITHOUT_YEAR))
+    own_paper = None if example.document is None else Paper(id="own", title=example.document, url=example.address)
+    return HidingRule(own=own_paper, before=PublicationDate(year=example.year or WITHOUT_YEAR))
 
 
 def named_paper(paper: Paper) -> NamedPaper:
     """Return a paper as evaluation compares it: its title, and its identifiers with those of its addresses."""
-    addresses = [identifiers_of_address(url or "") for url in (paper.url, paper.pdf_url)]
-    identifiers = {key: value for one in addresses for key, value in one.items()} | normalized(paper.identifiers)
+    identifiers = {
+        **identifiers_of_address(paper.url or ""),
+        **identifiers_of_address(paper.pdf_url or ""),
+        **normalized(paper.identifiers),
+    }
     return NamedPaper(title=paper.title, identifiers=identifiers)
 
 
@@ -73,9 +76,9 @@ class LiteratureRanking:
     async def rank(self, text: str, rule: HidingRule, k: int) -> Sequence[Paper]:
         """Return the papers of the candidates for the mark [CITATION], else for the first."""
         excerpts = read_excerpts(text)
-        masked = next((one for one in excerpts if one.mark == _MARK), excerpts[0])
-        found = await self.literature.hiding(rule).attribute_excerpt(masked, k)
-        return [one.paper for one in found.candidates if one.paper is not None]
+        masked = next((excerpt for excerpt in excerpts if excerpt.mark == _MARK), excerpts[0])
+        attribution = await self.literature.hiding(rule).attribute_excerpt(masked, k)
+        return [candidate.paper for candidate in attribution.candidates if candidate.paper is not None]
 
 
 @dataclass(frozen=True, slots=True)

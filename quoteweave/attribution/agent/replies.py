@@ -139,8 +139,8 @@ def make_conversation(begun: Sequence[Message], trajectory: Trajectory, form: Re
 def _shortened(titles: int, counts: int, window: int) -> tuple[str, ...]:
     if not titles:
         return ()
-    told = f"To fit {window:,} tokens, what {_steps(titles)} showed was shortened to titles"
-    return (f"{told}, and of {_steps(counts)} to the number of papers." if counts else f"{told}.",)
+    note = f"To fit {window:,} tokens, what {_steps(titles)} showed was shortened to titles"
+    return (f"{note}, and of {_steps(counts)} to the number of papers." if counts else f"{note}.",)
 
 
 def _steps(last: int) -> str:
@@ -168,8 +168,8 @@ def _messages(
 
 
 def _as_json(step: Step, observed: str) -> list[Message]:
-    said = json.dumps({"rationale": step.rationale, "action": step.action.model_dump()}, ensure_ascii=False)
-    return [{"role": "assistant", "content": said}, {"role": "user", "content": observed}]
+    decision = json.dumps({"rationale": step.rationale, "action": step.action.model_dump()}, ensure_ascii=False)
+    return [{"role": "assistant", "content": decision}, {"role": "user", "content": observed}]
 
 
 def _as_tool_call(step: Step, observed: str) -> list[Message]:
@@ -195,7 +195,7 @@ _STATUSES_UNRELATED_TO_TOOLS = (401, 403, 429)
 
 
 class TrajectoryEnded(Exception):
-    """The trajectory ends here, with a technical error."""
+    """The trajectory ends here, without a selected paper; `kind` says why."""
 
     def __init__(self, kind: EndingKind, reason: str) -> None:
         super().__init__(reason)
@@ -220,8 +220,8 @@ class ActionModel:
     @property
     def temperature(self) -> float | None:
         """The model's temperature, where it is set."""
-        found = self._model.request_settings().get("temperature")
-        return float(found) if isinstance(found, int | float) else None
+        temperature = self._model.request_settings().get("temperature")
+        return float(temperature) if isinstance(temperature, int | float) else None
 
     async def ask(self, trajectory: Trajectory) -> Reply:
         """Return the next reply. Raises TrajectoryEnded where there is none, and BudgetSpent."""

@@ -81,7 +81,7 @@ def render_trajectory(trajectory: Trajectory, gold: Sequence[str] = ()) -> str:
     style = (_TEMPLATES / "trajectory.css").read_text("utf-8")
     selected, diagnosis = trajectory.selected, diagnose(trajectory, gold) if gold else None
     ending = None if trajectory.outcome is None else ENDINGS[trajectory.outcome]
-    sentences = [] if diagnosis is None else [one for one in diagnosis.sentences if one != ending]
+    sentences = [] if diagnosis is None else [sentence for sentence in diagnosis.sentences if sentence != ending]
     return open_template(_TEMPLATES, "trajectory.html.j2").render(
         policy=f"default-src 'none'; style-src {policy_hash(style)}; base-uri 'none'; form-action 'none'",
         style=Markup(style),  # noqa: S704 - the style sheet is part of this package
@@ -135,7 +135,7 @@ def _shown(step: Step, trajectory: Trajectory, gold: Sequence[str]) -> ShownStep
     return ShownStep(
         number=step.number,
         action=_ACTIONS[action.name],
-        object=": ".join(str(one) for one in named if one is not None),
+        object=": ".join(str(part) for part in named if part is not None),
         rationale=step.rationale,
         error=None if step.error is None else _ERRORS[step.error],
         papers=tuple(_shown_paper(rank, paper, selected, gold) for rank, paper in enumerate(papers, 1)),
@@ -210,13 +210,16 @@ def review_trajectories(
     files = sorted(_files(run), key=_natural)
     if not files:
         raise DatasetError(f"{run} holds no trajectories; `quoteweave run --dataset citeme` keeps them in its folder")
-    gold = {one.id: [t for t in (one.reference.short_answer, *one.reference.alternatives) if t] for one in examples}
+    gold = {
+        example.id: [title for title in (example.reference.short_answer, *example.reference.alternatives) if title]
+        for example in examples
+    }
     return [_review(file, gold, pages) for file in files]
 
 
 def _files(run: Path) -> list[Path]:
-    kept = run / TRAJECTORIES
-    files = (kept if kept.is_dir() else run).glob("*.jsonl")
+    trajectories_folder = run / TRAJECTORIES
+    files = (trajectories_folder if trajectories_folder.is_dir() else run).glob("*.jsonl")
     return [file for file in files if file.name != PREDICTIONS_FILE]
 
 

@@ -134,8 +134,8 @@ def _open_ranker(
     """Yield what ranks papers, and the fingerprints of what it searches."""
     source, name = _searched(setting, source_object), " + ".join(setting.retriever)
     if isinstance(source, Path):
-        with _open_collection(source, setting, progress) as (own, fingerprints):
-            yield PaperRanker(SourceRanking(own), setting.results, name), fingerprints
+        with _open_collection(source, setting, progress) as (collection_source, fingerprints):
+            yield PaperRanker(SourceRanking(collection_source), setting.results, name), fingerprints
         return
     with _open_service(source, setting, folder, progress) as (opened, library):
         literature = LiteratureAttributor([opened], library)
@@ -218,14 +218,14 @@ def _make_finder(
 def _unrecorded(folder: Path) -> dict[str, Spending]:
     """What was spent on each trajectory and is recorded in no prediction, as after a run that was killed."""
     recorded, predictions = dict[str, Spending](), folder / PREDICTIONS_FILE
-    for _, one in iter_records(predictions, Prediction, drop_cut=True) if predictions.exists() else ():
-        recorded[one.example] = recorded.get(one.example, Spending()).plus(one.spent or Spending())
+    for _, prediction in iter_records(predictions, Prediction, drop_cut=True) if predictions.exists() else ():
+        recorded[prediction.example] = recorded.get(prediction.example, Spending()).plus(prediction.spent or Spending())
     unrecorded = dict[str, Spending]()
     for path in (folder / TRAJECTORIES).glob("*.jsonl"):
         with suppress(DatasetError):  # the prediction reports the damaged file
-            found = read_trajectory(path)
-            id = found.setup.id or ""
-            unrecorded[id] = found.spent.minus(recorded.get(id, Spending()))
+            trajectory = read_trajectory(path)
+            id = trajectory.setup.id or ""
+            unrecorded[id] = trajectory.spent.minus(recorded.get(id, Spending()))
     return {id: spent for id, spent in unrecorded.items() if spent.calls}
 
 
@@ -257,10 +257,10 @@ class PaperFinder(Predictor):
         """Whether the example's trajectory has not ended, or may be resumed."""
         saved = self._file(example)
         try:
-            found = read_trajectory(saved)
+            trajectory = read_trajectory(saved)
         except DatasetError:
             return not saved.exists() or not saved.stat().st_size  # a damaged file is reported, and not replaced
-        return found.ending is None or found.ending.kind in RESUMABLE
+        return trajectory.ending is None or trajectory.ending.kind in RESUMABLE
 
     def _file(self, example: Example) -> Path:
         return self.folder / f"{file_name(example.id)}.jsonl"
@@ -274,11 +274,13 @@ class PaperFinder(Predictor):
         saved = self._file(example)
         record_earlier_spending(self.earlier.pop(example.id, Spending()))
         try:
-            found = await self.agent.find(example.query.text, id=example.id, rule=hiding_rule(example), saved=saved)
+            trajectory = await self.agent.find(
+                example.query.text, id=example.id, rule=hiding_rule(example), saved=saved
+            )
         except DatasetError as error:
             return self.failed(example, error)
-        prediction = self._prediction(example, found)
-        if found.outcome in RESUMABLE:
+        prediction = self._prediction(example, trajectory)
+        if trajectory.outcome in RESUMABLE:
             raise _BrokenOff(prediction)
         return prediction
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field, RootModel
 from quoteweave.attribution.agent.actions import Action, ActionName, Condition, actions_of
 from quoteweave.attribution.literature.sources.papers import Paper, ReadOutcome
 from quoteweave.attribution.literature.sources.unseen import HidingRule
-from quoteweave.core.answers import ToolCall, Usage
+from quoteweave.core.answers import NO_TOKENS, ToolCall, Usage
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import TECHNICAL_ERRORS, Spending
 from quoteweave.core.files.jsonl import iter_records, open_for_append
@@ -182,11 +182,11 @@ class Trajectory(Record):
     @property
     def shown(self) -> dict[str, Paper]:
         """The papers that were shown, by their ids, in the order in which each was shown first."""
-        found: dict[str, Paper] = {}
+        papers: dict[str, Paper] = {}
         for step in self.steps:
             for paper in step.shown:
-                found.setdefault(paper.id, paper)
-        return found
+                papers.setdefault(paper.id, paper)
+        return papers
 
     @property
     def replies(self) -> tuple[Reply, ...]:
@@ -215,17 +215,9 @@ class Trajectory(Record):
 
 def add_usage(replies: Iterable[Reply]) -> Usage:
     """Return the sum of tokens; None where the endpoint did not count those of every reply."""
-    usages = [reply.usage for reply in replies]
-    sent, written = [one.input_tokens for one in usages], [one.output_tokens for one in usages]
-    return Usage(input_tokens=_sum(sent), output_tokens=_sum(written))
-
-
-def _sum(counts: Iterable[int | None]) -> int | None:
-    total = 0
-    for count in counts:
-        if count is None:
-            return None
-        total += count
+    total = NO_TOKENS
+    for reply in replies:
+        total = total.plus(reply.usage)
     return total
 
 
@@ -292,14 +284,14 @@ def open_trajectory(path: Path | None, setup: TrajectorySetup) -> Iterator[Traje
         return
     with open_for_append(path) as write:
         if path.stat().st_size:
-            there = read_trajectory(path)
-            _check_same(path, there.setup, setup)
+            trajectory = read_trajectory(path)
+            _check_same(path, trajectory.setup, setup)
         else:
             write(_SetupLine(setup=setup))
-            there = Trajectory(setup=setup)
-        if there.ending is not None and there.ending.kind in RESUMABLE:
-            there = there.model_copy(update={"ending": None, "pending": there.ending.replies})
-        yield TrajectoryRecorder(there, write)
+            trajectory = Trajectory(setup=setup)
+        if trajectory.ending is not None and trajectory.ending.kind in RESUMABLE:
+            trajectory = trajectory.model_copy(update={"ending": None, "pending": trajectory.ending.replies})
+        yield TrajectoryRecorder(trajectory, write)
 
 
 def read_trajectory(path: Path) -> Trajectory:
@@ -339,8 +331,8 @@ def _extended(so_far: Trajectory | None, line: _SetupLine | _ReplyLine | _StepLi
     return so_far.model_copy(update={"steps": (*so_far.steps, line.step), "pending": ()})
 
 
-def _check_same(path: Path, there: TrajectorySetup, here: TrajectorySetup) -> None:
-    then, now = there.model_dump(mode="json"), here.model_dump(mode="json")
-    changed = [f"{key} is {then[key]!r} there and {now[key]!r} here" for key in now if then[key] != now[key]]
+def _check_same(path: Path, stored: TrajectorySetup, requested: TrajectorySetup) -> None:
+    before, after = stored.model_dump(mode="json"), requested.model_dump(mode="json")
+    changed = [f"{key} is {before[key]!r} there and {after[key]!r} here" for key in after if before[key] != after[key]]
     if changed:
         raise UsageError(f"{path} holds another trajectory: {'; '.join(changed)}. Name another file, or remove it")

@@ -46,15 +46,15 @@ MAX_COMMAS = 2
 _LAST_PARTICLE = lazy_regex(r"^(?:[a-zà-ÿ'’]+\s+)+(?=\S)")
 
 
-def bibtex_keys(papers: Sequence[Paper], taken: Container[str] = ()) -> tuple[str, ...]:
+def bibtex_keys(papers: Sequence[Paper], used_keys: Container[str] = ()) -> tuple[str, ...]:
     """Return a key for each paper: its first author, its year, and the first word of its title that says something.
 
-    Keys are of ASCII letters and digits; those that would be alike, or are `taken`, have a letter after them.
+    Keys are of ASCII letters and digits; those that would be alike, or are among `used_keys`, have a letter after them.
     """
     keys: dict[str, None] = {}
     for paper in papers:
         wanted = (f"{_key(paper)}{letters_of_number(number)}" for number in count())
-        keys[next(key for key in wanted if key not in keys and key not in taken)] = None
+        keys[next(key for key in wanted if key not in keys and key not in used_keys)] = None
     return tuple(keys)
 
 
@@ -175,9 +175,9 @@ def _title(text: str) -> str:
 
 def _author(name: str) -> str:
     """A name as BibTeX reads it: groups, and names that it would split wrongly, whole in braces."""
-    whole = _GROUP.search(name) or re.search(r"\band\b", name, re.IGNORECASE) or name.count(",") > MAX_COMMAS
+    is_indivisible = _GROUP.search(name) or re.search(r"\band\b", name, re.IGNORECASE) or name.count(",") > MAX_COMMAS
     written = _escaped(_on_one_line(name).strip(" ,"))
-    return f"{{{written}}}" if whole else written
+    return f"{{{written}}}" if is_indivisible else written
 
 
 def _verbatim(text: str) -> str:

@@ -16,7 +16,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import Record
 
-Status = Literal["cited", "likely", "no_source", "not_asked", "cited_already", "too_long", "not_factual"]
+SentenceStatus = Literal["cited", "likely", "no_source", "not_asked", "cited_already", "too_long", "not_factual"]
 """What became of a sentence, in this order: a passage supports it and is cited; a passage is cited that has most of its
 words but could not be checked; no passage supports it; the documents do not support it and the literature could not be
 asked; it already has the author's own citation mark; it is too long to search for; it states nothing that a passage
@@ -42,7 +42,7 @@ class DraftSentence(Record):
     end: int = Field(ge=0, description="one past its last character")
     mark_at: int = Field(ge=0, description="before which character of the draft its mark is set")
     text: str
-    status: Status
+    status: SentenceStatus
     number: int | None = Field(default=None, description="of its reference, from 1; None where it is not cited")
     attribution: Attribution | None = Field(default=None, description="None where no source was looked for")
 
@@ -59,7 +59,12 @@ class Reference(Record):
     @property
     def paper(self) -> Paper:
         """The paper as its source describes it; without one, the document described by its metadata."""
-        return self.found.paper or paper_from_metadata(self.found.identifiers["document"], self.found.identifiers)
+        return self.found.paper or paper_from_metadata(self.document, self.found.identifiers)
+
+    @property
+    def document(self) -> str:
+        """The name of the passage's document."""
+        return self.found.identifiers["document"]
 
 
 class CitedDraft(Record):
@@ -86,8 +91,8 @@ class CitedDraft(Record):
         if not self.references:
             return marked
         lines = [
-            f"{self._label(number)} {_described(one, self.citations(number))}"
-            for number, one in enumerate(self.references, 1)
+            f"{self._label(number)} {_described(reference, self.citations(number))}"
+            for number, reference in enumerate(self.references, 1)
         ]
         if self.form == "markdown":
             lines = [line.replace("<", r"\<") for line in lines]  # text of documents must not become HTML in the draft
@@ -101,8 +106,12 @@ class CitedDraft(Record):
 
     def citations(self, number: int) -> list[Citation]:
         """Return the citations of a reference's passage, one for each sentence that cites it, in their order."""
-        cited = [one.attribution for one in self.sentences if one.number == number and one.attribution is not None]
-        return [one.candidates[0].citation for one in cited]
+        cited = [
+            sentence.attribution
+            for sentence in self.sentences
+            if sentence.number == number and sentence.attribution is not None
+        ]
+        return [attribution.candidates[0].citation for attribution in cited]
 
     def mark(self, number: int) -> str:
         """Return the mark that is set for a reference, with the space before it."""
@@ -114,14 +123,16 @@ class CitedDraft(Record):
     @property
     def bibtex(self) -> str:
         """An entry for each key, in the order of the references; empty where marks are numbers."""
-        papers = {one.key: one.paper for one in self.references if one.key is not None}
+        papers = {reference.key: reference.paper for reference in self.references if reference.key is not None}
         return "\n".join(bibtex_entry(paper, key) for key, paper in papers.items())
 
     @property
     def incomplete(self) -> dict[str, tuple[str, ...]]:
         """What the entries of documents lack: each document's name with the names of the metadata that are missing."""
-        own = [one for one in self.references if one.key is not None and one.origin == "documents"]
-        lacking = {one.found.identifiers["document"]: missing_fields(one.paper) for one in own}
+        cited_documents = [
+            reference for reference in self.references if reference.key is not None and reference.origin == "documents"
+        ]
+        lacking = {reference.document: missing_fields(reference.paper) for reference in cited_documents}
         return {name: fields for name, fields in lacking.items() if fields}
 
     def _label(self, number: int) -> str:
@@ -150,26 +161,26 @@ def insert_marks(draft: str, sentences: Sequence[DraftSentence], marks: Mapping[
 
 def reference_keys(references: Sequence[Reference], draft: str) -> tuple[Reference, ...]:
     """Return the references with keys, one for each document; no key is in the draft already, ignoring case."""
-    papers = {(one.origin, one.found.identifiers["document"]): one.paper for one in references}
-    taken = {key.strip().lower() for found in _KEYS.finditer(draft) for key in (found[1] or found[2]).split(",")}
-    keys = dict(zip(papers, bibtex_keys(list(papers.values()), taken), strict=True))
+    papers = {(reference.origin, reference.document): reference.paper for reference in references}
+    used_keys = {key.strip().lower() for match in _KEYS.finditer(draft) for key in (match[1] or match[2]).split(",")}
+    keys = dict(zip(papers, bibtex_keys(list(papers.values()), used_keys), strict=True))
     return tuple(
-        one.model_copy(update={"key": keys[one.origin, one.found.identifiers["document"]]}) for one in references
+        reference.model_copy(update={"key": keys[reference.origin, reference.document]}) for reference in references
     )
 
 
 def _described(reference: Reference, citations: Sequence[Citation]) -> str:
     """A passage as a list of references names it, on one line: what it is of, its place, and the words that support."""
-    found = reference.found
-    quoted = [(one.quoted or "")[span.start : span.end] for one in citations for span in one.spans]
+    candidate = reference.found
+    quoted = [(citation.quoted or "")[span.start : span.end] for citation in citations for span in citation.spans]
     parts = dict.fromkeys(" ".join(part.split()) for part in quoted)
-    words = " … ".join(one for one in parts if not any(one != other and one in other for other in parts))
+    words = " … ".join(part for part in parts if not any(part != other and part in other for other in parts))
     if reference.origin == "literature":
         document_name = _named(reference.paper)
     else:
-        document = found.citation.document
-        document_name = found.title if found.title == document else f"{found.title} ({document})"
-    return " ".join(found.under(document_name).split()) + (f": “{words}”" if words else "")
+        document = candidate.citation.document
+        document_name = candidate.title if candidate.title == document else f"{candidate.title} ({document})"
+    return " ".join(candidate.under(document_name).split()) + (f": “{words}”" if words else "")
 
 
 def _named(paper: Paper) -> str:

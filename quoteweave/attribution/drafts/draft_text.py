@@ -99,7 +99,7 @@ def readable_latex(draft: str) -> str:
     return _CITED.sub(lambda cited: draft[cited.start() : cited.end()], text)
 
 
-def without_numbered_marks(text: str) -> str:
+def marks_in_round_brackets(text: str) -> str:
     """Return a text, of the same length, with its marks in round brackets, so that nothing takes them for citations."""
     shown = list(text)
     for mark in parse_marks(text):
@@ -127,14 +127,14 @@ def readable_markdown(text: str) -> str:
         first, end = opened.map
         # Headings are never cited, so that a cited paragraph above a line of `---` or `===` is no heading.
         heading = opened.type == "heading_open" and not (opened.markup in "-=" and _HIDDEN.search(inline.content))
-        said = _said(inline.children or (), bold=not heading)
+        content = _inline_text(inline.children or (), bold=not heading)
         if heading:
-            said = f"\n**{said}**\n" if said else ""
+            content = f"\n**{content}**\n" if content else ""
         else:
             before = lines[first].rstrip().removesuffix(inline.content.partition("\n")[0].rstrip())
-            said = re.sub(r">[ \t]?", "", before) + said
-        lines[first:end] = [f"{said}\n", *[""] * (end - first - 1)]
-    shown = without_numbered_marks("".join(lines))
+            content = re.sub(r">[ \t]?", "", before) + content
+        lines[first:end] = [f"{content}\n", *[""] * (end - first - 1)]
+    shown = marks_in_round_brackets("".join(lines))
     return _HIDDEN.sub(lambda hidden: marks[int(hidden[1])], shown)
 
 
@@ -149,26 +149,26 @@ def _hide_marks(text: str, marks: list[str]) -> str:
     return "".join([*shown, text[last:]])
 
 
-def _said(parts: "Sequence[Token]", *, bold: bool) -> str:
+def _inline_text(parts: "Sequence[Token]", *, bold: bool) -> str:
     """The text of a paragraph or heading, with or without the signs of bold text."""
-    said, depth = [], 0
+    pieces, depth = [], 0
     for part in parts:
         if part.tag == "strong":
             # Bold text within bold text gets no signs of its own.
             depth += part.nesting
-            said.append("**" if bold and depth == (part.nesting > 0) else "")
+            pieces.append("**" if bold and depth == (part.nesting > 0) else "")
         elif part.tag == "br":
-            said.append("\n" if part.type == "hardbreak" and not depth and bold else " ")
+            pieces.append("\n" if part.type == "hardbreak" and not depth and bold else " ")
         else:
-            said.append(part.content)
-    return "".join(said)
+            pieces.append(part.content)
+    return "".join(pieces)
 
 
 def on_lines(text: str) -> str:
     """Return running text for reading: each paragraph and item on one line, without what stands for commands."""
     text = re.sub(r"[^\S\n]+", " ", text.replace(JOINER, "").replace("\r", ""))
-    paragraphs = (re.sub(r" ?\n ?(?!- )", " ", each).strip() for each in re.split(r"\n\s*\n", text))
-    return "\n\n".join(each for each in paragraphs if each)
+    paragraphs = (re.sub(r" ?\n ?(?!- )", " ", paragraph).strip() for paragraph in re.split(r"\n\s*\n", text))
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -191,8 +191,8 @@ def _markdown(text: str) -> str:
     start = matter.end() if matter else 0
     body = text[start:]
     lines = [line for line in _LINE.findall(body) if line]
-    kept = set(_paragraph_lines(body))
-    shown = "".join(line if number in kept else _blanked(line) for number, line in enumerate(lines))
+    paragraph_lines = set(_paragraph_lines(body))
+    shown = "".join(line if number in paragraph_lines else _blanked(line) for number, line in enumerate(lines))
     shown = _TAG.sub(_unemphasised, _COMMENT.sub(_blank, _QUOTED.sub(_blank, shown)))
     shown = _DOLLARS.sub(_joined, _without_formulas(shown))
     shown = _INLINE_DOLLARS.sub(lambda formula: _ESCAPE.sub(_unescaped, _bare_formula(formula)), shown)
@@ -204,12 +204,12 @@ def _without_formulas(text: str) -> str:
     """The text with LaTeX's formula environments replaced by joiners; one that is never closed stays."""
     parts, last = list[str](), 0
     opened: re.Match[str] | None = None
-    for found in _ENVIRONMENT.finditer(text):
-        if found[1] == "begin":
-            opened = found if _FORMULAS.fullmatch(found[2]) else opened
-        elif opened is not None and found[2] == opened[2]:
-            parts += [text[last : opened.start()], JOINER * (found.end() - opened.start())]
-            last, opened = found.end(), None
+    for command in _ENVIRONMENT.finditer(text):
+        if command[1] == "begin":
+            opened = command if _FORMULAS.fullmatch(command[2]) else opened
+        elif opened is not None and command[2] == opened[2]:
+            parts += [text[last : opened.start()], JOINER * (command.end() - opened.start())]
+            last, opened = command.end(), None
     return "".join([*parts, text[last:]])
 
 
@@ -265,15 +265,15 @@ _COMMAND = lazy_regex(r"\\[A-Za-z@]+\*?")
 
 def _latex(text: str) -> str:
     """Return the running text of LaTeX. Each step replaces text by as many characters as it removes."""
-    text = _REMARK.sub(lambda found: found[1] + _blanked(found[0][len(found[1]) :]), _CODE.sub(_blank, text))
+    text = _REMARK.sub(lambda comment: comment[1] + _blanked(comment[0][len(comment[1]) :]), _CODE.sub(_blank, text))
     text = _AFTER.sub(_blank, _BEFORE.sub(_blank, text))
     text = _DISPLAYED.sub(_joined, _without_environments(text))
     text = _INLINE.sub(_bare_formula, text)
     text = _CITED.sub(lambda cited: f"\\cite{{{'x' * (len(cited[0]) - 7)}}}", text)
     text = _ITEM.sub(lambda item: f"- {' ' * (len(item[0]) - 2)}", text)
-    text = _LETTER.sub(lambda found: _LETTERS[found[1]].rjust(len(found[0]), JOINER), _ACCENT.sub(_accented, text))
+    text = _LETTER.sub(lambda letter: _LETTERS[letter[1]].rjust(len(letter[0]), JOINER), _ACCENT.sub(_accented, text))
     text = _FONT.sub(_opened, _without_commands(_ESCAPE.sub(_unescaped, text)))
-    marks = [found.span() for found in _CITED.finditer(text)]
+    marks = [citation.span() for citation in _CITED.finditer(text)]
     return _without_braces(text, marks).replace("~", " ")
 
 
@@ -281,16 +281,16 @@ def _without_environments(text: str) -> str:
     """The text with environments that hold no running text blanked out, and formulas replaced by joiners."""
     parts, last = [], 0
     name, depth, start = "", 0, 0
-    for found in _ENVIRONMENT.finditer(text):
+    for command in _ENVIRONMENT.finditer(text):
         if not depth:
-            if found[1] == "begin" and found[2].rstrip("*") not in _TEXTS:
-                name, depth, start = found[2], 1, found.start()
-        elif found[2] == name:
-            depth += 1 if found[1] == "begin" else -1
+            if command[1] == "begin" and command[2].rstrip("*") not in _TEXTS:
+                name, depth, start = command[2], 1, command.start()
+        elif command[2] == name:
+            depth += 1 if command[1] == "begin" else -1
             if not depth:
-                body = text[start : found.end()]
+                body = text[start : command.end()]
                 parts += [text[last:start], JOINER * len(body) if _FORMULAS.fullmatch(name) else _blanked(body)]
-                last = found.end()
+                last = command.end()
     # An environment that is never closed extends to the end.
     return "".join([*parts, text[last:start], _blanked(text[start:])] if depth else [*parts, text[last:]])
 
@@ -323,11 +323,11 @@ def _unescaped(match: re.Match[str]) -> str:
 def _without_commands(text: str) -> str:
     """The text with commands and their arguments blanked out, except citations and text whose font they set."""
     parts, last, closings = [], 0, _closings(text)
-    for found in _COMMAND.finditer(text):
-        if found.start() < last or found[0] == "\\cite" or _FONT.match(text, found.start()):
+    for command in _COMMAND.finditer(text):
+        if command.start() < last or command[0] == "\\cite" or _FONT.match(text, command.start()):
             continue
-        end = _arguments_end(closings, found.end())
-        parts += [text[last : found.start()], _blanked(text[found.start() : end])]
+        end = _arguments_end(closings, command.end())
+        parts += [text[last : command.start()], _blanked(text[command.start() : end])]
         last = end
     return "".join([*parts, text[last:]])
 
@@ -335,13 +335,13 @@ def _without_commands(text: str) -> str:
 def _closings(text: str) -> dict[int, int]:
     """The positions of opening braces and square brackets, each with the position at which it is closed."""
     opened: dict[str, list[int]] = {"{": [], "[": []}
-    found = {}
+    closings = {}
     for bracket in re.finditer(r"[{}\[\]]", text):
         if bracket[0] in opened:
             opened[bracket[0]].append(bracket.start())
         elif waiting := opened["{" if bracket[0] == "}" else "["]:
-            found[waiting.pop()] = bracket.start()
-    return found
+            closings[waiting.pop()] = bracket.start()
+    return closings
 
 
 def _arguments_end(closings: Mapping[int, int], start: int) -> int:
@@ -351,12 +351,12 @@ def _arguments_end(closings: Mapping[int, int], start: int) -> int:
     return start
 
 
-def _without_braces(text: str, kept: list[tuple[int, int]]) -> str:
+def _without_braces(text: str, citation_spans: list[tuple[int, int]]) -> str:
     """The text without grouping braces; one at a sentence's end becomes a space, so that the sentence ends there."""
     chars = list(text)
-    for found in re.finditer(r"[{}]", text):
-        at = found.start()
-        if not any(start <= at < end for start, end in kept):
+    for brace in re.finditer(r"[{}]", text):
+        at = brace.start()
+        if not any(start <= at < end for start, end in citation_spans):
             follows = text[at + 1 : at + 2]
-            chars[at] = " " if found[0] == "}" and (not follows or follows.isspace()) else JOINER
+            chars[at] = " " if brace[0] == "}" and (not follows or follows.isspace()) else JOINER
     return "".join(chars)

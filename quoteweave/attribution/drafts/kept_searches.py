@@ -38,18 +38,20 @@ class KeptSearches:
         self, literature: LiteratureAttributor, lines: Sequence[_Line], write: Callable[[_Line], None]
     ) -> None:
         self._literature, self._write = literature, write
-        self._found = {(one.claim, one.text): one.found for one in lines if one.found and self._is_there(one.found)}
-        self._written = {one.written for one in lines}
+        self._found = {
+            (line.claim, line.text): line.found for line in lines if line.found and self._is_there(line.found)
+        }
+        self._written = {line.written for line in lines}
         self.earlier, self.finished = len(self._found), False
 
     async def attribute_excerpt(self, excerpt: Excerpt) -> Attribution:
         """Return what was found earlier, or look for it now and keep it. Raises SourceError and StorageError."""
         key = (excerpt.claim, excerpt.text)
-        found = self._found.get(key)
-        if found is None:
-            found = self._found[key] = await self._literature.attribute_excerpt(excerpt)
-            self._write(_Line(claim=excerpt.claim, text=excerpt.text, found=found))
-        return found.model_copy(update={"excerpt": excerpt})
+        attribution = self._found.get(key)
+        if attribution is None:
+            attribution = self._found[key] = await self._literature.attribute_excerpt(excerpt)
+            self._write(_Line(claim=excerpt.claim, text=excerpt.text, found=attribution))
+        return attribution.model_copy(update={"excerpt": excerpt})
 
     def has_written(self, entries: Path) -> bool:
         """Whether an earlier command wrote this file, so that it may be written over."""
@@ -62,8 +64,8 @@ class KeptSearches:
     def _is_there(self, attribution: Attribution) -> bool:
         """Whether the passages are still in the folder of papers."""
         try:
-            for one in attribution.candidates:
-                self._literature.collection.quote(one.citation.quote_id)
+            for candidate in attribution.candidates:
+                self._literature.collection.quote(candidate.citation.quote_id)
         except QuoteNotFound:
             return False
         return True

@@ -21,7 +21,7 @@ from quoteweave.attribution.drafts.cited_draft import (
     DraftSentence,
     Origin,
     Reference,
-    Status,
+    SentenceStatus,
     reference_keys,
 )
 from quoteweave.attribution.drafts.draft_text import Draft, running_text, without_joiners
@@ -112,14 +112,16 @@ def is_statement(sentence: str) -> bool:
     >>> is_statement("The next section describes the data and the method.")
     False
     """
-    said = sentence.strip()
-    if _QUESTION_OR_LABEL.search(said) or said.startswith("#"):
+    stripped = sentence.strip()
+    if _QUESTION_OR_LABEL.search(stripped) or stripped.startswith("#"):
         return False
-    if has_figures(said):
+    if has_figures(stripped):
         return True
-    if any(pattern.search(said) for pattern in _NO_STATEMENT):
+    if any(pattern.search(stripped) for pattern in _NO_STATEMENT):
         return False
-    return is_factual(said) or (_FULL_STOP.search(said) is not None and len(set(words(said))) >= MIN_CONTENT_WORDS)
+    return is_factual(stripped) or (
+        _FULL_STOP.search(stripped) is not None and len(set(words(stripped))) >= MIN_CONTENT_WORDS
+    )
 
 
 MIN_LETTERS = 6
@@ -168,7 +170,7 @@ async def cite_draft(
     _check(as_draft)
     work = _Citing(documents, literature)
     sentences = _sentences(as_draft)
-    positions = [position for position, one in enumerate(sentences) if one.claim is not None]
+    positions = [position for position, sentence in enumerate(sentences) if sentence.claim is not None]
     with progress.task("citing", len(positions)) as task:
 
         async def cite_one(position: int) -> None:
@@ -200,7 +202,7 @@ class _Sentence:
     start: int
     end: int
     mark_at: int
-    status: Status
+    status: SentenceStatus
     claim: str | None = None
     """None if no source is looked for."""
     text: str = ""
@@ -220,17 +222,17 @@ class _Citing:
 
     async def cited(self, sentence: _Sentence) -> _Sentence:
         excerpt = Excerpt(mark=None, start=sentence.start, claim=claim_of(sentence.claim or ""), text=sentence.text)
-        own = await self.documents.attribute_excerpt(excerpt)
+        from_documents = await self.documents.attribute_excerpt(excerpt)
         # A passage that is only likely may be about something else, however many words it shares with the claim.
-        if self.literature is None or own.outcome == "supported":
-            return _found(sentence, own, "documents")
-        published = await self._of_literature(excerpt)
-        if published is None:
+        if self.literature is None or from_documents.outcome == "supported":
+            return _with_source(sentence, from_documents, "documents")
+        from_literature = await self._of_literature(excerpt)
+        if from_literature is None:
             # A likely passage of the documents is cited; without one, the sentence is still to be searched for.
-            return _found(sentence, own, "documents", otherwise="not_asked")
-        if published.outcome == "supported" or own.outcome == "not_found":
-            return _found(sentence, published, "literature")
-        return _found(sentence, own, "documents")
+            return _with_source(sentence, from_documents, "documents", otherwise="not_asked")
+        if from_literature.outcome == "supported" or from_documents.outcome == "not_found":
+            return _with_source(sentence, from_literature, "literature")
+        return _with_source(sentence, from_documents, "documents")
 
     async def _of_literature(self, excerpt: Excerpt) -> Attribution | None:
         if self.literature is None or self.stopped:
@@ -242,8 +244,10 @@ class _Citing:
             return None
 
 
-def _found(sentence: _Sentence, attribution: Attribution, origin: Origin, otherwise: Status = "no_source") -> _Sentence:
-    status: Status = otherwise
+def _with_source(
+    sentence: _Sentence, attribution: Attribution, origin: Origin, otherwise: SentenceStatus = "no_source"
+) -> _Sentence:
+    status: SentenceStatus = otherwise
     if attribution.outcome != "not_found":
         status = "cited" if attribution.outcome == "supported" else "likely"
     return replace(sentence, status=status, attribution=attribution, origin=origin)
@@ -286,7 +290,7 @@ def _claim(text: str) -> str:
     return without_marks(without_joiners(_ITEM.sub("", text, count=1) if _ITEM.match(text) else text))
 
 
-def _status(text: str, *, marked: bool, every: bool) -> tuple[Status, str | None]:
+def _status(text: str, *, marked: bool, every: bool) -> tuple[SentenceStatus, str | None]:
     """What becomes of a sentence, and its claim if a source is looked for."""
     claim = _claim(text)
     fragment = sum(map(str.isalpha, claim)) < MIN_LETTERS or not words(claim)
@@ -299,30 +303,31 @@ def _status(text: str, *, marked: bool, every: bool) -> tuple[Status, str | None
 
 def _assembled(draft: Draft, cited: Sequence[_Sentence], stopped: Sequence[str]) -> CitedDraft:
     """The draft with its references, numbered in the order in which sentences first cite them."""
-    passages: dict[tuple[Origin, str], Reference] = {}
+    references: dict[tuple[Origin, str], Reference] = {}
     sentences = []
-    for one in cited:
+    for sentence in cited:
         number = None
-        if one.status in ("cited", "likely") and one.attribution is not None:
-            best = one.attribution.candidates[0]
-            passages.setdefault((one.origin, best.citation.quote_id), Reference(found=best, origin=one.origin))
-            number = list(passages).index((one.origin, best.citation.quote_id)) + 1
+        if sentence.status in ("cited", "likely") and sentence.attribution is not None:
+            best = sentence.attribution.candidates[0]
+            passage = (sentence.origin, best.citation.quote_id)
+            references.setdefault(passage, Reference(found=best, origin=sentence.origin))
+            number = list(references).index(passage) + 1
         sentences.append(
             DraftSentence(
-                start=one.start,
-                end=one.end,
-                mark_at=one.mark_at,
-                text=draft.text[one.start : one.end],
-                status=one.status,
+                start=sentence.start,
+                end=sentence.end,
+                mark_at=sentence.mark_at,
+                text=draft.text[sentence.start : sentence.end],
+                status=sentence.status,
                 number=number,
-                attribution=one.attribution,
+                attribution=sentence.attribution,
             )
         )
-    references = tuple(passages.values())
+    numbered = tuple(references.values())
     return CitedDraft(
         draft=draft.text,
         form=draft.form,
         sentences=tuple(sentences),
-        references=reference_keys(references, draft.text) if draft.marks == "keys" else references,
+        references=reference_keys(numbered, draft.text) if draft.marks == "keys" else numbered,
         stopped=stopped[0] if stopped else None,
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from quoteweave.attribution.drafts.cited_draft import CitedDraft, insert_marks
 from quoteweave.attribution.drafts.draft_text import Draft
 from quoteweave.attribution.drafts.post_hoc import cite_draft
 from quoteweave.attribution.excerpts import Excerpt
-from quoteweave.attribution.records import Attribution, Candidate, Outcome, Rejection
+from quoteweave.attribution.records import Attribution, Candidate, Outcome, Rejection, ranked_by_outcome
 from quoteweave.core.answers import Context, Usage
 from quoteweave.core.chat.prompts import Prompt, load_prompt
 from quoteweave.core.errors import DatasetError, UsageError
@@ -63,17 +63,19 @@ class PassageFinder:
 
     async def attribute_excerpt(self, excerpt: Excerpt) -> Attribution:
         """Return the best passages as candidates."""
-        weights = weigh_terms(question_terms(excerpt.claim), [one.words for one in self._passages])
-        covered = [(min(1.0, coverage(weights, one.words)), one) for one in self._passages]
+        weights = weigh_terms(question_terms(excerpt.claim), [passage.words for passage in self._passages])
+        covered = [(min(1.0, coverage(weights, passage.words)), passage) for passage in self._passages]
         covered.sort(key=lambda scored: -scored[0])
-        candidates = [self._candidate(excerpt.claim, one.hit, share, weights) for share, one in covered[:PASSAGES]]
-        ranked = sorted(candidates, key=lambda one: get_args(Outcome).index(one.outcome))
+        candidates = [
+            self._candidate(excerpt.claim, passage.hit, share, weights) for share, passage in covered[:PASSAGES]
+        ]
+        ranked = ranked_by_outcome(candidates)
         best = ranked[0] if ranked else None
         return Attribution(
             excerpt=excerpt,
             outcome="not_found" if best is None else best.outcome,
             reason="There are no passages." if best is None else best.citation.reason,
-            candidates=tuple(one.model_copy(update={"rank": rank}) for rank, one in enumerate(ranked, 1)),
+            candidates=ranked,
             trace=Trace(clauses=()),
         )
 
@@ -178,7 +180,7 @@ def cite_answers(
 def _make_citer(setting: PostHocSettings, limits: SharedLimits) -> tuple["PostHocCiter", Mapping[str, str]]:
     checked = setting.gate != "off"
     if setting.answers is not None:
-        saved = {one.example: one for one in load_predictions(setting.answers)}
+        saved = {prediction.example: prediction for prediction in load_predictions(setting.answers)}
         file = setting.answers / PREDICTIONS_FILE if setting.answers.is_dir() else setting.answers
         return PostHocCiter(checked, setting.passages, saved=saved), {"answers": file_sha256(file)}
     model = make_chat(setting)
@@ -222,7 +224,7 @@ class PostHocCiter(Predictor):
         except DatasetError as error:
             return self.failed(example, error)
         finder = PassageFinder(context.texts, checked=self.checked)
-        draft = Draft(text=without_numbered_marks(response.text), form="text", every_sentence=not self.checked)
+        draft = Draft(text=remove_numbered_marks(response.text), form="text", every_sentence=not self.checked)
         text = _marked(await cite_draft(finder, draft), context) if words(draft.text) else draft.text
         return Prediction(
             example=example.id,
@@ -260,10 +262,10 @@ class PostHocCiter(Predictor):
         return _Written(completion.text.strip(), completion.model, completion.usage)
 
 
-def without_numbered_marks(text: str) -> str:
+def remove_numbered_marks(text: str) -> str:
     """Return a text without marks such as `[3]`, and the blanks before them; nothing else of it changes.
 
-    >>> without_numbered_marks("Grain [1][2].")
+    >>> remove_numbered_marks("Grain [1][2].")
     'Grain.'
     """
     while marks := parse_marks(text):  # removing a mark may form another: [[1]2]
@@ -278,5 +280,8 @@ def without_numbered_marks(text: str) -> str:
 def _marked(cited: CitedDraft, context: Context) -> str:
     """The text with the positions of the passages in the context as marks."""
     positions = {hit.quote.id: position for position, hit in enumerate(context.texts, 1)}
-    numbers = {number: f" [{positions[one.found.citation.quote_id]}]" for number, one in enumerate(cited.references, 1)}
+    numbers = {
+        number: f" [{positions[reference.found.citation.quote_id]}]"
+        for number, reference in enumerate(cited.references, 1)
+    }
     return insert_marks(cited.draft, cited.sentences, numbers)

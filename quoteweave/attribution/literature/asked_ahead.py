@@ -24,7 +24,7 @@ from quoteweave.attribution.literature.sources.papers import (
 from quoteweave.attribution.literature.sources.unseen import hide
 from quoteweave.core.concurrency.sync_bridge import run_sync, running
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 Question = tuple[str, int, SortBy | None, PublicationDate | None]
 
 
@@ -62,8 +62,8 @@ class AskedAhead:
 
 
 async def _once(
-    tasks: dict[Question, asyncio.Task[Found]], question: Question, ask: Callable[[], Coroutine[Any, Any, Found]]
-) -> Found:
+    tasks: dict[Question, asyncio.Task[Result]], question: Question, ask: Callable[[], Coroutine[Any, Any, Result]]
+) -> Result:
     if question not in tasks:
         tasks[question] = asyncio.create_task(ask())
     return await asyncio.shield(tasks[question])
@@ -84,12 +84,12 @@ def ask_ahead(
     several claims nothing is asked ahead, as their requests wait for each other anyway. Raises what `read_excerpts` and
     `make_source` raise.
     """
-    claim, *others = read_excerpts(text)
-    asked = [AskedAhead(name, options.get(name)) for name in dict.fromkeys(services)]
-    hiding = hide(asked, before, not_from)
+    claim, *further_excerpts = read_excerpts(text)
+    sources = [AskedAhead(name, options.get(name)) for name in dict.fromkeys(services)]
+    hiding = hide(sources, before, not_from)
 
-    if others:
-        yield asked
+    if further_excerpts:
+        yield sources
         return
     # Imported here, as the first request would otherwise import them while other imports compete with it.
     import httpcore2  # noqa: F401
@@ -97,4 +97,4 @@ def ask_ahead(
 
     run_sync(checkpoint())  # makes anyio import what it needs in this loop
     with running(ask_sources(hiding, claim_queries(claim))):
-        yield asked
+        yield sources

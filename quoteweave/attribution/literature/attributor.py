@@ -107,7 +107,7 @@ class LiteratureAttributor:
                 f"the text has {pluralize(len(excerpts), 'citation mark or sentence', 'citation marks or sentences')}, "
                 f"and in the literature at most {MAX_EXCERPTS} are looked for at once: give fewer"
             )
-        return tuple(await asyncio.gather(*(self.attribute_excerpt(each, k) for each in excerpts)))
+        return tuple(await asyncio.gather(*(self.attribute_excerpt(excerpt, k) for excerpt in excerpts)))
 
     async def attribute_excerpt(self, excerpt: Excerpt, k: int = CANDIDATES) -> Attribution:
         """Find the source of one claim: at most `k` candidates. Raises SourceError where no source can be asked."""
@@ -115,7 +115,7 @@ class LiteratureAttributor:
         if not candidates_found.papers:
             nothing = attribution_of(excerpt, (), Trace(clauses=candidates_found.queries, notes=candidates_found.notes))
             return nothing.model_copy(update={"reason": NOTHING_FOUND})
-        papers = _keyed([one.paper for one in candidates_found.papers])
+        papers = _keyed([found_paper.paper for found_paper in candidates_found.papers])
         by_passage = sorted(papers, key=lambda at: candidates_found.papers[int(at)].passage_rank or len(papers))
         texts = await self._texts({at: papers[at] for at in by_passage}, self._followed)
         cited = await self._cited(excerpt, papers, texts)
@@ -133,18 +133,19 @@ class LiteratureAttributor:
         scores = fuse_ranks([*(list(dict.fromkeys(ranking)) for ranking in rankings), by_words], [1, CITED_WEIGHT, 1])
         candidates = (await self._checked(excerpt, list(scores)[: max(k, CHECKED)], found_in))[:k]
         by_name = {names[at]: at for at in reversed(order)}
+        keys = [by_name[candidate.citation.document] for candidate in candidates]
         described = [
-            self._described(one, papers[by_name[one.citation.document]], texts.get(by_name[one.citation.document]))
-            for one in candidates
+            self._described(candidate, papers[key], texts.get(key))
+            for candidate, key in zip(candidates, keys, strict=True)
         ]
         shares = {names[at]: share for at, share in reversed(cited.items()) if at in names}
         return ranked_attribution(excerpt, described, scores, shares, _trace(candidates_found, found_in))
 
     def hiding(self, rule: HidingRule) -> "LiteratureAttributor":
         """Return an attributor whose sources show nothing that a rule hides; it shares all else with this one."""
-        other = copy(self)
-        other._sources = tuple(Unseen(source, rule) for source in self._sources)
-        return other
+        attributor = copy(self)
+        attributor._sources = tuple(Unseen(source, rule) for source in self._sources)
+        return attributor
 
     def rank_by(self, settings: RetrievalSettings, progress: Progress = NO_PROGRESS) -> None:
         """Rank candidates by these retrievers, the rankings of several fused, and by a reranker if one is set.
@@ -181,8 +182,8 @@ class LiteratureAttributor:
         (name,) = await self._library.add_papers([paper])
         context = await self._search.context(Query(text=excerpt.text), POOL, where=Filter(documents=(name,)))
         (best,) = await self._checked(excerpt, [name], context)
-        kept = best.outcome == "supported" or best.rejection in ("contrary", "denied")
-        outcome: Outcome = best.outcome if kept else "likely"
+        is_decided = best.outcome == "supported" or best.rejection in ("contrary", "denied")
+        outcome: Outcome = best.outcome if is_decided else "likely"
         described = self._described(best, paper, texts.get("0")).model_copy(update={"outcome": outcome})
         return attribution_of(excerpt, [described], context.trace)
 
@@ -194,14 +195,14 @@ class LiteratureAttributor:
             reading.append(asyncio.create_task(self._read_early(excerpt, papers, snippets)))
 
         try:
-            found = await find_candidate_papers(self._sources, excerpt, on_passages=read_early)
+            candidate_papers = await find_candidate_papers(self._sources, excerpt, on_passages=read_early)
         except BaseException:
             for task in reading:
                 task.cancel()
             await asyncio.gather(*reading, return_exceptions=True)
             raise
         await asyncio.gather(*reading)
-        return found
+        return candidate_papers
 
     async def _read_early(
         self, excerpt: Excerpt, papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]]
@@ -215,8 +216,8 @@ class LiteratureAttributor:
         if not self._has_checked:
             self._has_checked = True
             where = Filter(documents=tuple(dict.fromkeys(names)))
-            found = await self._lexical.context(Query(text=excerpt.text), POOL, where=where)
-            self._attributor.check(excerpt.claim, hits_by_document(found.context), found.context)
+            retrieved = await self._lexical.context(Query(text=excerpt.text), POOL, where=where)
+            self._attributor.check(excerpt.claim, hits_by_document(retrieved.context), retrieved.context)
 
     async def _texts(self, papers: Mapping[str, Paper], most: int) -> dict[str, PaperText]:
         """The texts of the first `most` papers that have an open-access file, by their keys."""
@@ -232,18 +233,18 @@ class LiteratureAttributor:
 
         The likeness is the share of the claim's words, weighed by rarity, in the sentence. Best first.
         """
-        read = [text.document for text in texts.values() if text.outcome == "full_text" and text.document]
+        read_documents = [text.document for text in texts.values() if text.outcome == "full_text" and text.document]
         collection = self._library.collection
-        references = {name: ReferenceList(collection.document_quotes(name)) for name in dict.fromkeys(read)}
+        references = {name: ReferenceList(collection.document_quotes(name)) for name in dict.fromkeys(read_documents)}
         references = {name: entries for name, entries in references.items() if entries}
         if not references:
             return {}
-        found = await self._lexical.context(
+        retrieved = await self._lexical.context(
             Query(text=excerpt.claim), POOL, where=Filter(documents=tuple(references), kind="text")
         )
         titles = {at: letters(paper.title) for at, paper in papers.items()}
         cited = dict[str, float]()
-        for entry, share in cited_for(excerpt.claim, found.context.texts, references).items():
+        for entry, share in cited_for(excerpt.claim, retrieved.context.texts, references).items():
             for at in (at for at, title in titles.items() if is_entry_of(letters(entry), title)):
                 cited.setdefault(at, share)
         return cited
@@ -258,8 +259,11 @@ class LiteratureAttributor:
         if self._search is not self._lexical:
             where = Filter(documents=tuple(names))
             retrieved = await self._lexical.context(Query(text=excerpt.text), POOL, where=where)
-            others = hits_by_document(retrieved.context)
-            hits = {name: by_turns(hits.get(name, ()), others.get(name, ())) for name in hits.keys() | others.keys()}
+            lexical_hits = hits_by_document(retrieved.context)
+            hits = {
+                name: by_turns(hits.get(name, ()), lexical_hits.get(name, ()))
+                for name in hits.keys() | lexical_hits.keys()
+            }
         by_document, reporting, secondhand = dict[str, list[Hit]](), dict[str, list[Hit]](), set[str]()
         for name in names:
             # A paper that has no word of the excerpt was still found by a source.
@@ -272,32 +276,37 @@ class LiteratureAttributor:
                 reporting[name] = better
         checked = self._attributor.check(excerpt.claim, by_document, retrieved.context)
         checked = await self._attributor.confirm(excerpt.claim, checked)
-        marked = [_secondhand(one) if one.citation.document in secondhand else one for one in checked]
+        marked = [
+            _secondhand(candidate) if candidate.citation.document in secondhand else candidate for candidate in checked
+        ]
         outcomes: tuple[Outcome, ...] = get_args(Outcome)
 
-        def order(one: Candidate) -> tuple[int, bool, int]:
-            lacks = one.citation.verdict == "unsupported"
-            return outcomes.index(one.outcome), lacks, names.index(one.citation.document)
+        def order(candidate: Candidate) -> tuple[int, bool, int]:
+            lacks = candidate.citation.verdict == "unsupported"
+            return outcomes.index(candidate.outcome), lacks, names.index(candidate.citation.document)
 
         reports = self._attributor.check(excerpt.claim, reporting, retrieved.context)
-        reported = {one.citation.document: _secondhand(one) for one in reports}
+        reported = {candidate.citation.document: _secondhand(candidate) for candidate in reports}
         ranked = sorted(marked, key=order)
-        return [reported.get(one.citation.document, one) if one.outcome == "not_found" else one for one in ranked]
+        return [
+            reported.get(candidate.citation.document, candidate) if candidate.outcome == "not_found" else candidate
+            for candidate in ranked
+        ]
 
     def _first_quote(self, name: str) -> list[Hit]:
-        return [Hit(rank=1, score=0.0, quote=one) for one in self._library.collection.document_quotes(name)[:1]]
+        return [Hit(rank=1, score=0.0, quote=quote) for quote in self._library.collection.document_quotes(name)[:1]]
 
     def _described(self, candidate: Candidate, paper: Paper, text: PaperText | None) -> Candidate:
         """A candidate with its paper, and with what became of reading the paper."""
         described = is_only_described(self._library.collection.document(candidate.citation.document))
-        read, note = (text.outcome, text.note) if text is not None else (None, NOT_FETCHED)
+        outcome, note = (text.outcome, text.note) if text is not None else (None, NOT_FETCHED)
         if not described:
-            read, note = "full_text", None
+            outcome, note = "full_text", None
         elif paper.pdf_url is None:
-            read, note = "not_open_access", NOT_OPEN
+            outcome, note = "not_open_access", NOT_OPEN
         if described and candidate.citation.section == SNIPPETS:
             note = f"{SNIPPET} {note}" if note else SNIPPET
-        return candidate.model_copy(update={"title": paper.title, "paper": paper, "read": read, "note": note})
+        return candidate.model_copy(update={"title": paper.title, "paper": paper, "read": outcome, "note": note})
 
 
 def _without_snippets(context: Context) -> Context:

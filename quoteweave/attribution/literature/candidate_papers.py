@@ -48,19 +48,19 @@ def claim_queries(excerpt: Excerpt) -> tuple[str, ...]:
     claim = _content_words(excerpt.claim)
     rare, known = _rarest(claim, MAX_RARE_WORDS), set(map(str.lower, claim))
     context = _rarest([word for word in _near(excerpt) if word.lower() not in known], MAX_RARE_WORDS // 2)
-    both = [*rare[: MAX_RARE_WORDS // 2], *context] if context else []
-    queries = (excerpt.claim, " ".join(rare), " ".join(both))
+    with_context = [*rare[: MAX_RARE_WORDS // 2], *context] if context else []
+    queries = (excerpt.claim, " ".join(rare), " ".join(with_context))
     return tuple(dict.fromkeys(query for query in queries if words(query)))
 
 
 def _content_words(text: str) -> list[str]:
     """The words of a text that are neither stop words nor numbers, each once."""
-    found = dict[str, str]()
+    word_by_lower = dict[str, str]()
     for match in _WORD.finditer(text):
         word = match[0]
         if word.lower() not in STOP_WORDS and not _NUMBER.fullmatch(word) and len(word) > 1:
-            found.setdefault(word.lower(), word)
-    return list(found.values())
+            word_by_lower.setdefault(word.lower(), word)
+    return list(word_by_lower.values())
 
 
 def _near(excerpt: Excerpt) -> list[str]:
@@ -78,9 +78,9 @@ def _alternating(before: Sequence[str], after: Sequence[str]) -> Iterable[tuple[
         yield tuple(words_of[at] for words_of in (before, after) if at < len(words_of))
 
 
-def _rarest(found: Sequence[str], most: int) -> list[str]:
-    ranked = sorted(range(len(found)), key=lambda at: (-_rarity(found[at], at), at))
-    return [found[at] for at in ranked[:most] if _rarity(found[at], at) > 0]
+def _rarest(content_words: Sequence[str], most: int) -> list[str]:
+    ranked = sorted(range(len(content_words)), key=lambda at: (-_rarity(content_words[at], at), at))
+    return [content_words[at] for at in ranked[:most] if _rarity(content_words[at], at) > 0]
 
 
 @cache
@@ -171,16 +171,16 @@ async def ask_sources(
     sources: Sequence[PaperSource], queries: Sequence[str], *, on_passages: OnPassages = lambda _papers, _snippets: None
 ) -> "Sequence[SourceAnswers]":
     """Ask each source all that `find_candidate_papers` asks; its answers hold its errors, too."""
-    asked = [_ask_within(source, queries, on_passages) for source in sources if queries]
-    return await asyncio.gather(*asked)
+    answers = [_ask_within(source, queries, on_passages) for source in sources if queries]
+    return await asyncio.gather(*answers)
 
 
 def _all_refused(errors: Mapping[str, SourceError]) -> SourceError:
     """The error of the first source, with the messages of the others, named, after its own."""
-    (_, error), *others = errors.items()
-    if others:
-        said = [str(error).rstrip("."), *(f"{name} could not be asked either: {other}" for name, other in others)]
-        error.summary = ". ".join(said)
+    (_, error), *further = errors.items()
+    if further:
+        messages = [str(error).rstrip("."), *(f"{name} could not be asked either: {other}" for name, other in further)]
+        error.summary = ". ".join(messages)
         error.args = (error.summary,)
     return error
 
@@ -197,15 +197,15 @@ class SourceAnswers:
     @property
     def passages(self) -> list[Paper]:
         """The papers of the passages that it found, best first, each once; this is one of its rankings, too."""
-        return list({one.paper.id: one.paper for one in self.snippets}.values())
+        return list({snippet.paper.id: snippet.paper for snippet in self.snippets}.values())
 
     @property
     def texts(self) -> dict[str, list[str]]:
         """The passages of each paper, best first, by its id."""
-        found: dict[str, list[str]] = {}
-        for one in self.snippets:
-            found.setdefault(one.paper.id, []).append(one.text)
-        return found
+        texts: dict[str, list[str]] = {}
+        for snippet in self.snippets:
+            texts.setdefault(snippet.paper.id, []).append(snippet.text)
+        return texts
 
 
 async def _ask_within(source: PaperSource, queries: Sequence[str], on_passages: OnPassages) -> SourceAnswers:
@@ -219,24 +219,24 @@ async def _ask(source: PaperSource, queries: Sequence[str], on_passages: OnPassa
 
     async def papers(query: str) -> int:
         try:
-            found = await source.search(query, PAPERS_PER_QUERY)
+            result = await source.search(query, PAPERS_PER_QUERY)
         except SourceError as error:
             answers.errors.append(error)
             return 0
-        answers.rankings.append(found.papers)
-        answers.notes += found.notes
-        return len(found.papers)
+        answers.rankings.append(result.papers)
+        answers.notes += result.notes
+        return len(result.papers)
 
     async def passages() -> None:
         try:
-            found = await source.search_snippets(queries[0], SNIPPETS)
+            result = await source.search_snippets(queries[0], SNIPPETS)
         except SourceError as error:
             answers.errors.append(error)
             return
-        if found.snippets:  # a source that cannot search for passages finds none
-            answers.snippets = found.snippets
+        if result.snippets:  # a source that cannot search for passages finds none
+            answers.snippets = result.snippets
             answers.rankings.append(answers.passages)
-            answers.notes += found.notes
+            answers.notes += result.notes
             on_passages(answers.passages, answers.texts if source.name == SENDS_SNIPPETS else {})
 
     # Passages are asked for first, so that their papers can be read while a slow source searches for papers.
@@ -255,7 +255,7 @@ def _fused(answers: Sequence[tuple[str, SourceAnswers]]) -> tuple[CandidatePaper
     # Imported late, so that sources are asked before its import takes time.
     from quoteweave.retrievers.fusion import fuse_ranks
 
-    known_papers = _Known()
+    known_papers = _DistinctPapers()
     rankings = [
         list(dict.fromkeys([known_papers.add(paper, source) for paper in ranking]))
         for source, answer in answers
@@ -282,7 +282,7 @@ def _fused(answers: Sequence[tuple[str, SourceAnswers]]) -> tuple[CandidatePaper
     )
 
 
-class _Known:
+class _DistinctPapers:
     """The papers that were found so far, each once."""
 
     def __init__(self) -> None:

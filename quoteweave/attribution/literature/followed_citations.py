@@ -67,22 +67,22 @@ def cited_for(claim: str, hits: Sequence[Hit], references: Mapping[str, "Referen
     claim. `references` has each document's list, by the document's name.
     """
     sentences = [
-        (hit.quote.document, hit.quote.text[one.start : one.end])
+        (hit.quote.document, hit.quote.text[sentence.start : sentence.end])
         for hit in hits
         if hit.quote.kind == "text" and hit.quote.document in references
-        for one in split_sentences(hit.quote.text)
+        for sentence in split_sentences(hit.quote.text)
     ]
-    held = [frozenset(words(text)) for _, text in sentences]
-    weights = weigh_terms(question_terms(claim), held)
-    covered = [coverage(weights, each) for each in held]
+    sentence_words = [frozenset(words(text)) for _, text in sentences]
+    weights = weigh_terms(question_terms(claim), sentence_words)
+    covered = [coverage(weights, stems) for stems in sentence_words]
     best = sorted(range(len(sentences)), key=lambda at: (-covered[at], at))[:SENTENCES]
-    found = dict[str, float]()
+    share_by_entry = dict[str, float]()
     for at in best:
         document, text = sentences[at]
         if covered[at] >= MIN_COVERAGE:
             for entry in references[document].cited_in(text):
-                found.setdefault(entry, covered[at])
-    return found
+                share_by_entry.setdefault(entry, covered[at])
+    return share_by_entry
 
 
 class ReferenceList:
@@ -149,20 +149,20 @@ def better_than_titles(claim: str, firsthand: Sequence[Hit], passages: Sequence[
     """
     if any(hit.quote.layout != "title" for hit in firsthand):
         return []
-    held = {hit.quote.id: frozenset(words(hit.quote.text)) for hit in passages}
-    weights = weigh_terms(question_terms(claim), list(held.values()))
-    others = [hit for hit in passages if hit.quote.layout != "title"]
-    most = max((coverage(weights, held[hit.quote.id]) for hit in firsthand), default=0.0)
-    return others if any(coverage(weights, held[hit.quote.id]) > most for hit in others) else []
+    words_by_quote = {hit.quote.id: frozenset(words(hit.quote.text)) for hit in passages}
+    weights = weigh_terms(question_terms(claim), list(words_by_quote.values()))
+    body_passages = [hit for hit in passages if hit.quote.layout != "title"]
+    most = max((coverage(weights, words_by_quote[hit.quote.id]) for hit in firsthand), default=0.0)
+    return body_passages if any(coverage(weights, words_by_quote[hit.quote.id]) > most for hit in body_passages) else []
 
 
 def is_secondhand(claim: str, text: str) -> bool:
     """Whether the sentence of a text that is most like the claim cites others for it, or says that others found it."""
-    sentences = [text[one.start : one.end] for one in split_sentences(text)]
-    held = [frozenset(words(each)) for each in sentences]
-    weights = weigh_terms(question_terms(claim), held)
-    best = max(range(len(held)), key=lambda at: coverage(weights, held[at]), default=None)
-    if best is None or coverage(weights, held[best]) == 0:
+    sentences = [text[sentence.start : sentence.end] for sentence in split_sentences(text)]
+    sentence_words = [frozenset(words(sentence)) for sentence in sentences]
+    weights = weigh_terms(question_terms(claim), sentence_words)
+    best = max(range(len(sentence_words)), key=lambda at: coverage(weights, sentence_words[at]), default=None)
+    if best is None or coverage(weights, sentence_words[best]) == 0:
         return False
-    said = _CONTRAST.sub(" ", sentences[best])
-    return has_citation_mark(said) or _REPORTED.search(said) is not None
+    without_contrast = _CONTRAST.sub(" ", sentences[best])
+    return has_citation_mark(without_contrast) or _REPORTED.search(without_contrast) is not None

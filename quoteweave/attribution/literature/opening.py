@@ -55,24 +55,27 @@ def open_sources(
     options: Mapping[SourceName, SourceOptions] = MappingProxyType({}),
 ) -> Iterator[tuple[Sequence[PaperSource], PaperLibrary]]:
     """Open sources, and the library in which services keep the papers that are read. Raises as `open_literature`."""
-    given = _each(sources)
+    distinct = _distinct_sources(sources)
     with PaperLibrary(papers or default_papers_folder(), fetcher) as library:
-        opened = [make_source(one, library, options.get(one)) if isinstance(one, str) else one for one in given]
-        for one in opened:
-            if isinstance(one, AskedAhead):
-                one.reader = library
+        opened = [
+            make_source(source, library, options.get(source)) if isinstance(source, str) else source
+            for source in distinct
+        ]
+        for source in opened:
+            if isinstance(source, AskedAhead):
+                source.reader = library
         yield opened, library
 
 
-def _each(sources: Sources) -> list[SourceName | PaperSource]:
+def _distinct_sources(sources: Sources) -> list[SourceName | PaperSource]:
     """The sources, each once. Raises UsageError for none, and for two that have one name."""
     single = isinstance(sources, str) or not isinstance(sources, Sequence)
     every = cast("Sequence[SourceName | PaperSource]", [sources] if single else sources)
-    given = [one for at, one in enumerate(every) if not isinstance(one, str) or one not in every[:at]]
-    names = [one if isinstance(one, str) else one.name for one in given]
+    distinct = [source for at, source in enumerate(every) if not isinstance(source, str) or source not in every[:at]]
+    names = [source if isinstance(source, str) else source.name for source in distinct]
     if not names:
         raise UsageError("name a source of papers: semantic-scholar or openalex")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"two sources of papers are called {twice!r}, so that what they find could not be told apart")
-    return given
+    return distinct

@@ -42,13 +42,14 @@ def ranked_attribution(
     """
     first = earliest_of_equals(candidates)
     ranked = [
-        one.model_copy(update={"rank": rank, "score": scores[one.citation.document]})
-        for rank, one in enumerate([first, *(each for each in candidates if each is not first)], 1)
+        candidate.model_copy(update={"rank": rank, "score": scores[candidate.citation.document]})
+        for rank, candidate in enumerate([first, *(other for other in candidates if other is not first)], 1)
     ]
-    found = _sure(attribution_of(excerpt, ranked, trace), scores, cited)
+    attribution = _with_confidence(attribution_of(excerpt, ranked, trace), scores, cited)
     if first is candidates[0]:
-        return found
-    return found.model_copy(update={"reason": " ".join(part for part in (found.reason, EARLIEST) if part)})
+        return attribution
+    reason = " ".join(part for part in (attribution.reason, EARLIEST) if part)
+    return attribution.model_copy(update={"reason": reason})
 
 
 def earliest_of_equals(candidates: Sequence[Candidate]) -> Candidate:
@@ -58,20 +59,25 @@ def earliest_of_equals(candidates: Sequence[Candidate]) -> Candidate:
     be about another subject, or say something else about it.
     """
     best = candidates[0]
-    same = [
-        one
-        for one in candidates
-        if one.outcome == best.outcome == "supported" and abs(one.coverage - best.coverage) <= NEARLY_EQUAL
+    equals = [
+        candidate
+        for candidate in candidates
+        if candidate.outcome == best.outcome == "supported" and abs(candidate.coverage - best.coverage) <= NEARLY_EQUAL
     ]
-    return next((one for one in same if all(_is_earlier(one, other) for other in same if other is not one)), best)
+    earliest = (
+        candidate
+        for candidate in equals
+        if all(_is_earlier(candidate, other) for other in equals if other is not candidate)
+    )
+    return next(earliest, best)
 
 
 def _is_earlier(candidate: Candidate, other: Candidate) -> bool:
-    mine, its = (each.paper.published if each.paper is not None else None for each in (candidate, other))
-    return mine is not None and its is not None and its.may_follow(mine) and not mine.may_follow(its)
+    date, other_date = (paper and paper.published for paper in (candidate.paper, other.paper))
+    return bool(date and other_date and other_date.may_follow(date) and not date.may_follow(other_date))
 
 
-def _sure(attribution: Attribution, scores: Mapping[str, float], cited: Mapping[str, float]) -> Attribution:
+def _with_confidence(attribution: Attribution, scores: Mapping[str, float], cited: Mapping[str, float]) -> Attribution:
     """What was found, with how sure that is; below the threshold the first candidate does not count as the source."""
     if not attribution.candidates:
         return attribution

@@ -87,13 +87,13 @@ def parse_address(host: str) -> IPv4Address | IPv6Address | None:
 async def resolve(host: str, port: int) -> Sequence[str]:
     """Ask the system for the addresses of a host. Raises OSError where it has none."""
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    records = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in records))
 
 
 def is_allowed(host: str, port: int, allowed: Collection[str]) -> bool:
     """Whether the user allowed this host, as `name` with any port or as `name:port`."""
-    named = {one.lower() for one in allowed}
+    named = {entry.lower() for entry in allowed}
     shown = f"[{host}]" if ":" in host else host
     return not named.isdisjoint({host.lower(), f"{shown}:{port}".lower()})
 
@@ -243,8 +243,8 @@ class PdfFetcher:
         if stated.isascii() and stated.isdigit() and int(stated[:20]) > self._limits.bytes:
             raise self._too_large()
         with guard_writing(file):
-            out = file.open("wb", buffering=0)  # unbuffered, so that closing it cannot fail
-        with out:
+            stream = file.open("wb", buffering=0)  # unbuffered, so that closing it cannot fail
+        with stream:
             head, size = b"", 0
             async for part in response.aiter_bytes():
                 size += len(part)
@@ -256,7 +256,7 @@ class PdfFetcher:
                         _require_pdf(head, response)
                         on_pdf()
                 with guard_writing(file):
-                    _write(out, part)
+                    _write(stream, part)
             _require_pdf(head, response)
 
     def _too_large(self) -> _Failed:
@@ -301,10 +301,10 @@ def _host(url: httpx2.URL) -> str:
     return url.raw_host.decode("ascii").strip("[]").rstrip(".").lower()
 
 
-def _write(out: FileIO, part: bytes) -> None:
-    left = memoryview(part)
-    while left:
-        left = left[out.write(left) :]
+def _write(stream: FileIO, part: bytes) -> None:
+    remaining = memoryview(part)
+    while remaining:
+        remaining = remaining[stream.write(remaining) :]
 
 
 def _require_ok(response: httpx2.Response, url: httpx2.URL) -> None:
@@ -315,6 +315,6 @@ def _require_ok(response: httpx2.Response, url: httpx2.URL) -> None:
 def _require_pdf(head: bytes, response: httpx2.Response) -> None:
     if _MAGIC in head[:_MAGIC_WITHIN]:
         return
-    said = _CONTENT_TYPE.match(response.headers.get("content-type", ""))
-    what = "is empty" if not head else f"is no PDF, but {said[0]}" if said else "is no PDF"
-    raise _Failed("not_a_pdf", f"What the link leads to {what}.")
+    content_type = _CONTENT_TYPE.match(response.headers.get("content-type", ""))
+    description = "is empty" if not head else f"is no PDF, but {content_type[0]}" if content_type else "is no PDF"
+    raise _Failed("not_a_pdf", f"What the link leads to {description}.")

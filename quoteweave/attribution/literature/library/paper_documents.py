@@ -24,6 +24,7 @@ from quoteweave.attribution.literature.sources.papers import Paper, stated_ident
 from quoteweave.attribution.literature.sources.unseen import is_same_title
 from quoteweave.collection.collection import Collection
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.messages import replace_lone_surrogates
 from quoteweave.core.records import Document, Quote
 from quoteweave.core.text.tokens import normalize_text
 from quoteweave.evaluation.text.titles import letters
@@ -64,9 +65,9 @@ class Description(NamedTuple):
 
     def lacks(self, paper: Paper, snippets: Sequence[str]) -> bool:
         """Whether the paper's abstract, or one of the snippets, is not there."""
-        held = letters(" ".join(self.snippets))
+        known_letters = letters(" ".join(self.snippets))
         return (not self.abstract and bool((paper.abstract or "").strip())) or any(
-            letters(snippet) not in held for snippet in snippets
+            letters(snippet) not in known_letters for snippet in snippets
         )
 
 
@@ -79,7 +80,7 @@ def described_in(quotes: Sequence[Quote]) -> Description:
 
 def _escaped(text: str) -> str:
     """A line of Markdown that reads as this text, with single spaces."""
-    line = " ".join(text.encode("utf-8", "replace").decode().replace("\0", " ").split())
+    line = " ".join(replace_lone_surrogates(text).replace("\0", " ").split())
     line = _SPECIAL.sub(lambda special: f"\\{special[0]}", line)
     return _SPECIAL_AT_START.sub(lambda first: f"\\{first[0]}" if not first[0].isdigit() else f"{first[0]}\\", line)
 
@@ -97,7 +98,7 @@ def is_paper_meant(paper: Paper, quotes: Sequence[Quote]) -> bool:
         return True
     pages = list(_before_references(quotes))
     lines = [line for quote in pages for line in quote.all_text().splitlines() if line.strip()][:_MAX_LINES]
-    pairs = (f"{one} {other}" for one, other in pairwise(lines))
+    pairs = (f"{line} {following}" for line, following in pairwise(lines))
     return (
         any(_is_title_but_for_slips(paper.title, line) for line in (*lines, *pairs))
         or any(_begins(paper.title, quote.text) for quote in pages if quote.layout == "title")
@@ -155,8 +156,8 @@ class LibraryIndex:
     def document_of(self, paper: Paper) -> Document | None:
         """The document of a paper; None if no document has one of its identifiers."""
         names = {self._names[identity] for identity in identities_of(paper) & self._names.keys()}
-        found = sorted((self._documents[name] for name in names), key=lambda one: (is_only_described(one), one.name))
-        return found[0] if found else None
+        documents = (self._documents[name] for name in names)
+        return min(documents, key=lambda document: (is_only_described(document), document.name), default=None)
 
     def with_content(self, content: str) -> Document | None:
         """The document whose file has that SHA-256."""
@@ -183,20 +184,20 @@ class CurrentIndex:
 
 def identities_of(paper: Paper) -> frozenset[str]:
     """Return the paper's identifiers, as `stated_identifiers`, and its id at its source."""
-    named = {one for one in stated_identifiers(paper) if not one.startswith("document:")}
+    named = {identity for identity in stated_identifiers(paper) if not identity.startswith("document:")}
     # On one line, as metadata store them.
-    return frozenset(on_one_line(one) for one in (*named, f"{SOURCE_ID}:{paper.id}"))
+    return frozenset(on_one_line(identity) for identity in (*named, f"{SOURCE_ID}:{paper.id}"))
 
 
 @lru_cache(maxsize=1 << 16)
 def _identities_in(metadata: frozenset[tuple[str, str]]) -> frozenset[str]:
     """The identities that metadata state; cached, as adding one document makes an index of all documents anew."""
-    said = dict(metadata)
-    source_id = said.get(SOURCE_ID)
+    fields = dict(metadata)
+    source_id = fields.get(SOURCE_ID)
     if source_id is None:
         return frozenset()
-    of_paper = identities_of(paper_from_metadata(source_id, said))
-    return of_paper.union(said.get(SAME_AS, "").split())
+    of_paper = identities_of(paper_from_metadata(source_id, fields))
+    return of_paper.union(fields.get(SAME_AS, "").split())
 
 
 def document_name(paper: Paper) -> str:
@@ -205,9 +206,9 @@ def document_name(paper: Paper) -> str:
     >>> document_name(Paper(id="7", title="Grain Ships: a Survey", identifiers={"doi": "10.1/x"}))
     'grain-ships-a-survey-e08c464a'
     """
-    found = identities_of(paper)
+    identities = identities_of(paper)
     order = [*IDENTIFIERS, SOURCE_ID]
-    best = min(found, key=lambda one: (_place(order, one.partition(":")[0]), one))
+    best = min(identities, key=lambda identity: (_place(order, identity.partition(":")[0]), identity))
     slug = "-".join(re.findall(r"[^\W_]+", normalize_text(paper.title[: 4 * _SLUG_CHARACTERS])))[:_SLUG_CHARACTERS]
     year = str(paper.published.year) if paper.published is not None else ""
     code = hashlib.sha256(best.encode("utf-8", "replace")).hexdigest()[:8]

@@ -80,7 +80,7 @@ class _Fetched:
 
     paper: Paper
     file: Path
-    found: tuple[ReadOutcome, str | None] | None = None
+    result: tuple[ReadOutcome, str | None] | None = None
     """The outcome of reading it, and a note; None until it was read."""
 
 
@@ -224,10 +224,10 @@ class PaperLibrary:
         if document is None:
             return as_markdown(paper, snippets[:MAX_SNIPPETS])
         known = described_in(self.collection.document_quotes(document.name))
-        new = [one for one in snippets if known.lacks(paper.model_copy(update={"abstract": None}), [one])]
+        new = [snippet for snippet in snippets if known.lacks(paper.model_copy(update={"abstract": None}), [snippet])]
         abstract = paper.abstract if (paper.abstract or "").strip() else known.abstract
-        told = [*known.snippets, *new][:MAX_SNIPPETS]
-        return as_markdown(paper.model_copy(update={"abstract": abstract}), told)
+        kept_snippets = [*known.snippets, *new][:MAX_SNIPPETS]
+        return as_markdown(paper.model_copy(update={"abstract": abstract}), kept_snippets)
 
     def _described(
         self, writer: Writer, name: str, described: str, metadata: Mapping[str, str], folder: Path
@@ -246,11 +246,11 @@ class PaperLibrary:
             return self._text(document, "full_text")
         if paper.pdf_url is None:
             return self._text(document, "not_open_access", NOT_OPEN)
-        said, _, rest = document.metadata.get(NOT_READ, "").partition(": ")
-        link, _, reason = rest.partition(" ")
+        stored_outcome, _, link_and_reason = document.metadata.get(NOT_READ, "").partition(": ")
+        link, _, reason = link_and_reason.partition(" ")
         outcomes: tuple[ReadOutcome, ...] = get_args(ReadOutcome)
         for outcome in outcomes:
-            if (outcome, paper.pdf_url) == (said, link):
+            if (outcome, paper.pdf_url) == (stored_outcome, link):
                 return self._text(document, outcome, reason)
         return None
 
@@ -286,57 +286,57 @@ class PaperLibrary:
         """
         self._fetched.append(fetched)
         with self._parsing:
-            if fetched.found is None:
+            if fetched.result is None:
                 queued = [self._fetched.popleft() for _ in range(len(self._fetched))]
-                self._parse_each([fetched, *(one for one in queued if one is not fetched)])
-        assert fetched.found is not None  # noqa: S101 - for the type checker
-        return fetched.found
+                self._parse_each([fetched, *(queued_file for queued_file in queued if queued_file is not fetched)])
+        assert fetched.result is not None  # noqa: S101 - for the type checker
+        return fetched.result
 
     def _parse_each(self, fetched: Sequence[_Fetched]) -> None:
         new: dict[str, _Fetched] = {}
         contents: set[str] = set()
         later: list[_Fetched] = []
-        for one in fetched:
-            name, content = self._document(one.paper).name, file_sha256(one.file)
+        for fetched_file in fetched:
+            name, content = self._document(fetched_file.paper).name, file_sha256(fetched_file.file)
             twin = self._index.get().with_content(content)
             if twin is not None and twin.name != name:
-                one.found = self._join(name, one.paper, twin)
+                fetched_file.result = self._join(name, fetched_file.paper, twin)
             elif name in new or content in contents:
-                later.append(one)
+                later.append(fetched_file)
             else:
-                new[name] = one
+                new[name] = fetched_file
                 contents.add(content)
         if new:
             self._add_files(new)
-        for one in later:  # their papers or their bytes are stored by now
-            self._parse_each([one])
+        for fetched_file in later:  # their papers or their bytes are stored by now
+            self._parse_each([fetched_file])
 
     def _add_files(self, fetched: Mapping[str, _Fetched]) -> None:
         """Parse files, given by the names of their papers' documents."""
 
-        def refuse(read: PreparedDocument) -> str | None:
-            one = fetched[read.document.name]
-            quotes = [Quote.model_validate_json(record) for record in islice(read.quotes, _FIRST_QUOTES)]
-            if is_paper_meant(one.paper, quotes):
+        def refuse(prepared: PreparedDocument) -> str | None:
+            fetched_file = fetched[prepared.document.name]
+            quotes = [Quote.model_validate_json(record) for record in islice(prepared.quotes, _FIRST_QUOTES)]
+            if is_paper_meant(fetched_file.paper, quotes):
                 return None
-            reason = _other_paper(one.paper)
-            one.found = "other_paper", reason
+            reason = _other_paper(fetched_file.paper)
+            fetched_file.result = "other_paper", reason
             return reason
 
         def stop(name: str, pages: int) -> str | None:
             reason = watch.reason_to_stop(name, pages)
             if reason is not None:
-                fetched[name].found = "too_large", reason
+                fetched[name].result = "too_large", reason
             return reason
 
-        watch, names = ParseWatch(self._limits), {one.file: name for name, one in fetched.items()}
+        watch, names = ParseWatch(self._limits), {fetched_file.file: name for name, fetched_file in fetched.items()}
         options = AddOptions(names=names, refuse=refuse, stop=stop, workers=self._workers, wait_s=None)
         report = add(self.collection, list(names), options)
         for issue in report.failed:
-            one = fetched[issue.name]
-            one.found = one.found or ("damaged", issue.reason)
-        for one in fetched.values():
-            one.found = one.found or ("full_text", None)
+            fetched_file = fetched[issue.name]
+            fetched_file.result = fetched_file.result or ("damaged", issue.reason)
+        for fetched_file in fetched.values():
+            fetched_file.result = fetched_file.result or ("full_text", None)
         update_indexes(self.collection, wait=True)
 
     def _join(self, name: str, paper: Paper, twin: Document) -> tuple[ReadOutcome, str | None]:

@@ -91,6 +91,10 @@ class _Authorship(_Sent):
     author: _Named | None = None
     raw_author_name: SentText = ""
 
+    @property
+    def name(self) -> str:
+        return (self.author or _Named()).display_name or self.raw_author_name
+
 
 class _Location(_Sent):
     is_oa: bool | None = None
@@ -114,14 +118,13 @@ class _Work(_Sent):
 
     def paper(self) -> Paper:
         own_id, first, best = _last_part(self.id), self.primary_location or _Location(), self.best_oa_location
-        authors = ((each.author or _Named()).display_name or each.raw_author_name for each in self.authorships or ())
         identifiers = self._identifiers(own_id)
         linked = (best or _Location()).pdf_url or (first.pdf_url if first.is_oa else "")
         return Paper(
             id=own_id,
             title=_plain(self.title) or self.title,
             abstract=_plain(_abstract(self.abstract_inverted_index or {})) or None,
-            authors=tuple(name for name in authors if name),
+            authors=tuple(authorship.name for authorship in self.authorships or () if authorship.name),
             published=later_date(_date(self.publication_date), self.publication_year),
             venue=(first.source or _Named()).display_name or None,
             citations=self.cited_by_count,
@@ -194,18 +197,18 @@ class OpenAlex:
         words, note = searchable(query, k)
         selection = PaperSelection(lambda sent: _Work.model_validate(sent).paper(), before)
         if words:
-            asked = {"search": words, "select": _FIELDS}
+            parameters = {"search": words, "select": _FIELDS}
             filters = [] if before is None else [f"to_publication_date:{_last_day(before)}"]
             filters += ["is_oa:true"] * self._open_access_only + self._of_field
             if filters:
-                asked["filter"] = ",".join(filters)
+                parameters["filter"] = ",".join(filters)
             if by == "citations":
-                asked["sort"] = "cited_by_count:desc"
-            some = {**asked, "search": words.replace(" ", " OR ")}
-            found = await self._found(asked, k, selection)
-            too_few = not found or (len(words.split()) >= _SENTENCE_WORDS and len(selection.papers) < k)
-            if too_few and by == "relevance" and " " in words and await self._found(some, k, selection):
-                how_many = "Hardly a" if found else "No"
+                parameters["sort"] = "cited_by_count:desc"
+            with_any_word = {**parameters, "search": words.replace(" ", " OR ")}
+            has_full_matches = await self._add_found(parameters, k, selection)
+            too_few = not has_full_matches or (len(words.split()) >= _SENTENCE_WORDS and len(selection.papers) < k)
+            if too_few and by == "relevance" and " " in words and await self._add_found(with_any_word, k, selection):
+                how_many = "Hardly a" if has_full_matches else "No"
                 note = (*note, f"{how_many} paper has all words of the query; those shown have some of them.")
         return PapersFound(papers=tuple(selection.papers[:k]), notes=(*note, *selection.notes()))
 
@@ -219,7 +222,7 @@ class OpenAlex:
         """Return the text of a paper, as the reader gives it."""
         return await self._reader.read(paper)
 
-    async def _found(self, parameters: Mapping[str, str], k: int, selection: PaperSelection) -> bool:
+    async def _add_found(self, parameters: Mapping[str, str], k: int, selection: PaperSelection) -> bool:
         """Add what is found to the selection, page by page; return whether anything was found."""
         cursor, size, any_found = "*", first_page(k, selection.before), False
         for _ in range(_MAX_PAGES):

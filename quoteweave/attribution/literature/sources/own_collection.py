@@ -64,7 +64,7 @@ class OwnCollection:
         """
         require_order(by)
         where, notes = self._allowed(before)
-        names, said = await self._documents(query, k if by == "relevance" else max(k, CITED_POOL), where)
+        names, search_notes = await self._documents(query, k if by == "relevance" else max(k, CITED_POOL), where)
         documents = self._current().documents
         papers = [paper_of(documents[name]) for name in names]
         if by == "citations":
@@ -73,19 +73,19 @@ class OwnCollection:
             if unknown:
                 notes.append(f"The citations of {pluralize(unknown, 'document')} are not known; these stand last.")
         shown = tuple(self._with_abstract(documents[paper.id]) for paper in papers[:k])
-        return PapersFound(papers=shown, notes=(*notes, *said))
+        return PapersFound(papers=shown, notes=(*notes, *search_notes))
 
     async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:
         """Return the best quotes as passages of their documents."""
         where, notes = self._allowed(before)
-        found = await self._search.find(Query(text=query), k, where=where)
+        retrieved = await self._search.find(Query(text=query), k, where=where)
         documents = self._current().documents
         snippets = tuple(
             Snippet(paper=paper_of(documents[quote.document]), text=quote.all_text(), section=quote.section)
-            for quote in (hit.quote for hit in found.hits)
+            for quote in (hit.quote for hit in retrieved.hits)
             if quote.document in documents
         )
-        return SnippetsFound(snippets=snippets, notes=(*notes, *found.trace.notes))
+        return SnippetsFound(snippets=snippets, notes=(*notes, *retrieved.trace.notes))
 
     async def read(self, paper: Paper) -> PaperText:
         """Return the text of a document's quotes, page by page, without headers and footers."""
@@ -111,11 +111,11 @@ class OwnCollection:
         """Names of the `k` documents whose best quotes rank first, and the notes of the search."""
         count = _QUOTES_PER_DOCUMENT * k
         while True:
-            found = await self._search.find(Query(text=query), count, where=where)
-            names = list(dict.fromkeys(hit.quote.document for hit in found.hits))
-            if len(names) >= k or len(found.hits) < count or count >= MAX_QUOTES:
+            retrieved = await self._search.find(Query(text=query), count, where=where)
+            names = list(dict.fromkeys(hit.quote.document for hit in retrieved.hits))
+            if len(names) >= k or len(retrieved.hits) < count or count >= MAX_QUOTES:
                 known = self._current().documents
-                return [name for name in names if name in known][:k], found.trace.notes
+                return [name for name in names if name in known][:k], retrieved.trace.notes
             count = min(4 * count, MAX_QUOTES)
 
     def _with_abstract(self, document: Document) -> Paper:

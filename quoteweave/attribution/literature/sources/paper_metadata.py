@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.messages import replace_lone_surrogates
 from quoteweave.core.records import Document, Quote
 
 IDENTIFIERS = (
@@ -56,26 +57,26 @@ def paper_of(document: Document, abstract: str | None = None) -> Paper:
     return paper_from_metadata(document.name, document.metadata, abstract)
 
 
-def paper_from_metadata(name: str, said: Mapping[str, str], abstract: str | None = None) -> Paper:
+def paper_from_metadata(name: str, metadata: Mapping[str, str], abstract: str | None = None) -> Paper:
     """Return the paper that a document of this name and metadata is."""
-    citations = said.get("citations", "").replace(",", "").strip().removesuffix(_WHOLE)
+    citations = metadata.get("citations", "").replace(",", "").strip().removesuffix(_WHOLE)
     return Paper(
         id=name,
-        title=said.get("title") or name,
-        abstract=abstract or said.get("abstract"),
-        authors=tuple(name.strip() for name in said.get("authors", "").split(";") if name.strip()),
-        published=date_in(said),
-        venue=said.get("venue"),
+        title=metadata.get("title") or name,
+        abstract=abstract or metadata.get("abstract"),
+        authors=tuple(name.strip() for name in metadata.get("authors", "").split(";") if name.strip()),
+        published=date_in(metadata),
+        venue=metadata.get("venue"),
         citations=int(citations) if citations.isascii() and citations.isdigit() else None,
-        identifiers={"document": name, **_identifiers(said)},
-        url=said.get("url"),
-        pdf_url=said.get("pdf_url"),
+        identifiers={"document": name, **_identifiers(metadata)},
+        url=metadata.get("url"),
+        pdf_url=metadata.get("pdf_url"),
     )
 
 
 def _identifiers(metadata: Mapping[str, str]) -> dict[str, str]:
-    further = dict(one.split(":", 1) for one in metadata.get(SAME_AS, "").split() if ":" in one)
-    return {kind: found for kind in IDENTIFIERS if (found := metadata.get(kind) or further.get(kind))}
+    further = dict(identifier.split(":", 1) for identifier in metadata.get(SAME_AS, "").split() if ":" in identifier)
+    return {kind: value for kind in IDENTIFIERS if (value := metadata.get(kind) or further.get(kind))}
 
 
 def date_in(metadata: Mapping[str, str]) -> PublicationDate | None:
@@ -94,10 +95,10 @@ def is_only_described(document: Document) -> bool:
 def abstract_in(document: Document, quotes: Sequence[Quote]) -> str | None:
     """Return the abstract of a document: the text under that heading, or after that word, on its first two pages."""
     if is_only_described(document):
-        found = [quote.text for quote in quotes if quote.layout != "title" and quote.section != SNIPPETS]
+        texts = [quote.text for quote in quotes if quote.layout != "title" and quote.section != SNIPPETS]
     else:
-        found = list(_abstract([quote for quote in quotes if quote.page < ABSTRACT_PAGES]))
-    text = "\n".join(found)
+        texts = list(_abstract([quote for quote in quotes if quote.page < ABSTRACT_PAGES]))
+    text = "\n".join(texts)
     return text[:MAX_ABSTRACT_CHARACTERS].strip() or None
 
 
@@ -120,4 +121,4 @@ def _is_abstract(heading: str) -> bool:
 
 def on_one_line(text: str) -> str:
     """Return a text as metadata store it: with single spaces and valid Unicode."""
-    return " ".join(text.encode("utf-8", "replace").decode().split())
+    return " ".join(replace_lone_surrogates(text).split())

@@ -64,12 +64,12 @@ def find_in_text(text: str, words: str, k: int = PASSAGES) -> TextPassages:
     word_stems = tokens(words, keep_stop_words=True)
     rare = dict.fromkeys(tokens(words)) or dict.fromkeys(word_stems)
     windows = [(page, window, tokens(window, keep_stop_words=True)) for page, window in _windows(text)]
-    counts = Counter(token for _, _, found in windows for token in set(found) & rare.keys())
+    counts = Counter(token for _, _, window_tokens in windows for token in set(window_tokens) & rare.keys())
     weights = {token: log(1 + len(windows) / counts[token]) for token in rare if counts[token]}
     exact, some = list[tuple[float, int]](), list[tuple[float, int]]()
-    for number, (_, _, found) in enumerate(windows):
-        score = sum(weights[token] for token in weights.keys() & set(found))
-        if word_stems and _contains(found, word_stems):
+    for number, (_, _, window_tokens) in enumerate(windows):
+        score = sum(weights[token] for token in weights.keys() & set(window_tokens))
+        if word_stems and _contains(window_tokens, word_stems):
             exact.append((-score, number))
         elif score:
             some.append((-score, number))
@@ -77,10 +77,11 @@ def find_in_text(text: str, words: str, k: int = PASSAGES) -> TextPassages:
     shown = _apart(best, windows)
     return TextPassages(
         passages=tuple(
-            TextPassage(page=windows[number][0], text=windows[number][1], exact=whole) for number, whole in shown[:k]
+            TextPassage(page=windows[number][0], text=windows[number][1], exact=is_exact)
+            for number, is_exact in shown[:k]
         ),
-        exact=sum(whole for _, whole in shown),
-        some=sum(not whole for _, whole in shown),
+        exact=sum(is_exact for _, is_exact in shown),
+        some=sum(not is_exact for _, is_exact in shown),
     )
 
 
@@ -88,31 +89,31 @@ def _windows(text: str) -> Iterator[tuple[int, str]]:
     """Each passage with its page: a paragraph, or a part of one."""
     for page, content in enumerate(split_pages(text)):
         for paragraph in content.splitlines():
-            found = re.findall(r"\S+", paragraph)
-            for start in range(0, max(1, len(found) - PASSAGE_WORDS // 2), PASSAGE_WORDS // 2):
-                yield page, " ".join(found[start : start + PASSAGE_WORDS])
+            paragraph_words = re.findall(r"\S+", paragraph)
+            for start in range(0, max(1, len(paragraph_words) - PASSAGE_WORDS // 2), PASSAGE_WORDS // 2):
+                yield page, " ".join(paragraph_words[start : start + PASSAGE_WORDS])
 
 
-def _contains(found: Sequence[str], wanted: Sequence[str]) -> bool:
-    starts = (at for at, token in enumerate(found) if token == wanted[0])
-    return any(list(found[at : at + len(wanted)]) == list(wanted) for at in starts)
+def _contains(text_tokens: Sequence[str], wanted: Sequence[str]) -> bool:
+    starts = (at for at, token in enumerate(text_tokens) if token == wanted[0])
+    return any(list(text_tokens[at : at + len(wanted)]) == list(wanted) for at in starts)
 
 
 def _apart(
     best: Sequence[tuple[int, bool]], windows: Sequence[tuple[int, str, Sequence[str]]]
 ) -> list[tuple[int, bool]]:
     """The passages, best first, without those that share half of their words with a better neighbour."""
-    taken: set[int] = set()
+    chosen: set[int] = set()
     apart = []
-    for number, whole in best:
-        overlaps = any(_overlap(windows, number, other) for other in (number - 1, number + 1) if other in taken)
-        if not overlaps:
-            taken.add(number)
-            apart.append((number, whole))
+    for number, is_exact in best:
+        neighbours = chosen & {number - 1, number + 1}
+        if not any(_overlap(windows, number, neighbour) for neighbour in neighbours):
+            chosen.add(number)
+            apart.append((number, is_exact))
     return apart
 
 
-def _overlap(windows: Sequence[tuple[int, str, Sequence[str]]], one: int, other: int) -> bool:
-    first, second = (windows[number][1].split(" ") for number in sorted((one, other)))
+def _overlap(windows: Sequence[tuple[int, str, Sequence[str]]], a: int, b: int) -> bool:
+    first, second = (windows[number][1].split(" ") for number in sorted((a, b)))
     half = first[PASSAGE_WORDS // 2 :]
-    return bool(half) and windows[one][0] == windows[other][0] and second[: len(half)] == half
+    return bool(half) and windows[a][0] == windows[b][0] and second[: len(half)] == half

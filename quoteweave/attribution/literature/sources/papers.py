@@ -86,10 +86,10 @@ class PublicationDate(Record):
     @classmethod
     def parse(cls, text: str) -> "PublicationDate":
         """Read `2023`, `2023-05` or `2023-05-09`. Raises ValueError for anything else."""
-        found = _DATE.fullmatch(text.strip())
-        if found is None:
+        match = _DATE.fullmatch(text.strip())
+        if match is None:
             raise ValueError(f"{text!r} is no date such as 2023, 2023-05 or 2023-05-09")
-        year, month, day = (None if part is None else int(part) for part in found.groups())
+        year, month, day = (None if part is None else int(part) for part in match.groups())
         try:
             return cls.model_validate({"year": year, "month": month, "day": day})
         except ValidationError as error:
@@ -106,14 +106,14 @@ class PublicationDate(Record):
 
         If only the other's year is known, nothing in that year counts as after it.
         """
-        mine, others = (self.year, self.month, self.day), (other.year, other.month, other.day)
-        for own, its in zip(mine, others, strict=True):
-            if its is None:
+        own_parts, other_parts = (self.year, self.month, self.day), (other.year, other.month, other.day)
+        for part, other_part in zip(own_parts, other_parts, strict=True):
+            if other_part is None:
                 return False
-            if own is None:
+            if part is None:
                 return True
-            if own != its:
-                return own > its
+            if part != other_part:
+                return part > other_part
         return False
 
 
@@ -148,8 +148,12 @@ def identifiers_of(paper: Paper) -> frozenset[str]:
     >>> sorted(identifiers_of(paper))
     ['arxiv:2407.12861', 'doi:10.48550/arxiv.2407.12861']
     """
-    found = [normalized(paper.identifiers), *(identifiers_of_address(url or "") for url in (paper.url, paper.pdf_url))]
-    return frozenset(f"{kind}:{value}" for one in found for kind, value in one.items())
+    in_addresses = (identifiers_of_address(url or "") for url in (paper.url, paper.pdf_url))
+    return frozenset(
+        f"{kind}:{value}"
+        for identifiers in (normalized(paper.identifiers), *in_addresses)
+        for kind, value in identifiers.items()
+    )
 
 
 def describe_paper(paper: Paper) -> str:

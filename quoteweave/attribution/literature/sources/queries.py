@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, StringConstraints, ValidationError
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
 from quoteweave.core.errors import SourceBadResponse, UsageError
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.messages import pluralize
+from quoteweave.core.messages import pluralize, replace_lone_surrogates
 
 MAX_PER_PAGE = 100
 """Papers that one request asks for, at most; neither Semantic Scholar nor OpenAlex takes more."""
@@ -33,8 +33,8 @@ def plain_query(text: str) -> tuple[str, str | None]:
     >>> plain_query('multi-hop "question answering" NOT (vision)')
     ('multi hop question answering not vision', None)
     """
-    text = text[: 20 * _MAX_ENCODED_BYTES].encode("utf-8", "replace").decode()  # lone surrogates cannot be sent
-    words = _BOOLEAN.sub(lambda found: found.group().lower(), _OPERATORS.sub(" ", text)).split()
+    text = replace_lone_surrogates(text[: 20 * _MAX_ENCODED_BYTES])
+    words = _BOOLEAN.sub(lambda operator: operator.group().lower(), _OPERATORS.sub(" ", text)).split()
     query = " ".join(words)
     cut = _beginning(words)
     if cut == query:
@@ -45,10 +45,11 @@ def plain_query(text: str) -> tuple[str, str | None]:
 def _beginning(words: list[str]) -> str:
     """As many words as fit into a URL; if the first does not fit, as many of its characters as do."""
     ends = list(accumulate(len(quote_plus(word)) + 1 for word in words))
-    kept = bisect_right(ends, _MAX_ENCODED_BYTES)
-    if kept or not words:
-        return " ".join(words[:kept])
-    return words[0][: bisect_right(list(accumulate(len(quote_plus(each)) for each in words[0])), _MAX_ENCODED_BYTES)]
+    fitting = bisect_right(ends, _MAX_ENCODED_BYTES)
+    if fitting or not words:
+        return " ".join(words[:fitting])
+    ends = list(accumulate(len(quote_plus(character)) for character in words[0]))
+    return words[0][: bisect_right(ends, _MAX_ENCODED_BYTES)]
 
 
 def searchable(query: str, k: int) -> tuple[str, tuple[str, ...]]:
@@ -79,12 +80,12 @@ SentTitle = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1
 class PaperSelection:
     """Takes papers as a source sends them, and says what it left out.
 
-    `read` makes a paper of what the source sent, or raises ValidationError. With `before`, papers that may have been
-    published after it and papers without a date are left out, even if the source was told the limit, too.
+    `read_paper` makes a paper of what the source sent, or raises ValidationError. With `before`, papers that may have
+    been published after it and papers without a date are left out, even if the source was told the limit, too.
     """
 
-    def __init__(self, read: Callable[[object], Paper], before: PublicationDate | None) -> None:
-        self._read, self.before = read, before
+    def __init__(self, read_paper: Callable[[object], Paper], before: PublicationDate | None) -> None:
+        self._read, self.before = read_paper, before
         self._papers: dict[str, Paper] = {}
         self._unreadable: list[str] = []
         self._later: set[str] = set()

@@ -92,7 +92,7 @@ class _Paper(_Sent):
 
     def paper(self) -> Paper:
         sent = self.external_ids or {}
-        known = {own: str(sent[its]) for its, own in _IDENTIFIERS.items() if sent.get(its)}
+        known = {kind: str(sent[sent_kind]) for sent_kind, kind in _IDENTIFIERS.items() if sent.get(sent_kind)}
         if "doi" in known:
             known["doi"] = known["doi"].lower()
         return Paper(
@@ -110,7 +110,7 @@ class _Paper(_Sent):
         )
 
 
-class _Found(_Sent):
+class _PaperPage(_Sent):
     """A page of papers. Where nothing is found, `data` may be missing."""
 
     total: int | None = None
@@ -119,7 +119,7 @@ class _Found(_Sent):
     data: Sequence[object] | None = None
 
     @model_validator(mode="after")
-    def _says_what_was_found(self) -> "_Found":
+    def _says_what_was_found(self) -> "_PaperPage":
         if self.data is None and self.total != 0:
             raise ValueError("it has no papers (data), and does not say that there are none (total)")
         return self
@@ -182,10 +182,10 @@ class SemanticScholar:
         words, note = searchable(query, k)
         selection = PaperSelection(_read_paper, before)
         if words:
-            asked = {"query": words, "fields": _FIELDS, **_published(before), **self._of_field}
+            parameters = {"query": words, "fields": _FIELDS, **_published(before), **self._of_field}
             if self._open_access_only:
-                asked["openAccessPdf"] = ""
-            await (self._ranked if by == "relevance" else self._most_cited)(asked, k, selection)
+                parameters["openAccessPdf"] = ""
+            await (self._ranked if by == "relevance" else self._most_cited)(parameters, k, selection)
         return PapersFound(papers=tuple(selection.papers[:k]), notes=(*note, *selection.notes()))
 
     async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:
@@ -197,17 +197,25 @@ class SemanticScholar:
         if not words:
             return SnippetsFound(snippets=(), notes=note)
         limit = min(_MAX_SNIPPETS, k if before is None else 2 * k)
-        asked = {"query": words, "fields": _SNIPPET_FIELDS, "limit": str(limit), **_published(before), **self._of_field}
-        sent = (await self._client.read(SourceRequest("/snippet/search", asked), _SnippetsSent)).data[:limit]
-        found, faults = _read_snippets(sent)
-        if faults and not found:
+        parameters = {
+            "query": words,
+            "fields": _SNIPPET_FIELDS,
+            "limit": str(limit),
+            **_published(before),
+            **self._of_field,
+        }
+        sent = (await self._client.read(SourceRequest("/snippet/search", parameters), _SnippetsSent)).data[:limit]
+        passages, faults = _read_snippets(sent)
+        if faults and not passages:
             raise self._client.bad_reply(f"none of {len(faults)} passages can be read ({faults[0]})")
         selection = PaperSelection(_read_paper, before)
-        papers = await self._described(found, selection)
+        papers = await self._described(passages, selection)
         snippets = [
-            Snippet(paper=paper, text=one.snippet.text, section=one.snippet.section or one.snippet.snippet_kind)
-            for one in found
-            if (paper := papers.get(one.paper.corpus_id)) is not None
+            Snippet(
+                paper=paper, text=passage.snippet.text, section=passage.snippet.section or passage.snippet.snippet_kind
+            )
+            for passage in passages
+            if (paper := papers.get(passage.paper.corpus_id)) is not None
         ]
         if faults:
             note = (*note, f"Left out: {pluralize(len(faults), 'passage')} that cannot be read ({faults[0]}).")
@@ -223,41 +231,45 @@ class SemanticScholar:
             limit = min(size, _MAX_IN_ALL - offset)
             request = SourceRequest("/paper/search", {**parameters, "offset": str(offset), "limit": str(limit)})
             try:
-                found = await self._client.read(request, _Found)
+                page = await self._client.read(request, _PaperPage)
             except SourceRefused as error:
                 if not offset or error.status != 400:
                     raise
                 return  # its `next` may point beyond the last paper, which it then refuses
-            selection.add(found.data or (), self._client.bad_reply)
-            if found.next is None or found.next <= offset:
+            selection.add(page.data or (), self._client.bad_reply)
+            if page.next is None or page.next <= offset:
                 return
-            offset, size = found.next, MAX_PER_PAGE
+            offset, size = page.next, MAX_PER_PAGE
 
     async def _most_cited(self, parameters: Mapping[str, str], k: int, selection: PaperSelection) -> None:
         token: dict[str, str] = {}
         for _ in range(_BULK_PAGES):
             request = SourceRequest("/paper/search/bulk", {**parameters, "sort": "citationCount:desc", **token})
-            found = await self._client.read(request, _Found)
-            selection.add(found.data or (), self._client.bad_reply)
-            if len(selection.papers) >= k or not found.token:
+            page = await self._client.read(request, _PaperPage)
+            selection.add(page.data or (), self._client.bad_reply)
+            if len(selection.papers) >= k or not page.token:
                 return
-            token = {"token": found.token}
+            token = {"token": page.token}
 
     async def _described(self, snippets: Sequence[_SnippetFound], selection: PaperSelection) -> Mapping[str, Paper]:
         """The papers that may be shown among those of passages, by corpus id."""
-        titles = {one.paper.corpus_id: one.paper.title for one in snippets}
+        titles = {snippet.paper.corpus_id: snippet.paper.title for snippet in snippets}
         if not titles:
             return {}
-        request = SourceRequest("/paper/batch", {"fields": _FIELDS}, {"ids": [f"CorpusId:{each}" for each in titles]})
+        request = SourceRequest(
+            "/paper/batch", {"fields": _FIELDS}, {"ids": [f"CorpusId:{corpus_id}" for corpus_id in titles]}
+        )
         sent = (await self._client.read(request, _PapersSent)).root
         if len(sent) != len(titles):
             raise self._client.bad_reply(f"{len(sent)} papers for {len(titles)} that were asked for")
         shown: dict[str, Paper] = {}
-        for each, item in zip(titles, sent, strict=True):
+        for corpus_id, item in zip(titles, sent, strict=True):
             # A paper that the API does not describe has no date, so that it is left out if there is a limit of date.
-            paper = Paper(id=f"CorpusId:{each}", title=titles[each]) if item is None else selection.readable(item)
+            paper = (
+                Paper(id=f"CorpusId:{corpus_id}", title=titles[corpus_id]) if item is None else selection.readable(item)
+            )
             if paper is not None and selection.admits(paper):
-                shown[each] = paper
+                shown[corpus_id] = paper
         return shown
 
 
@@ -266,13 +278,13 @@ def _read_paper(sent: object) -> Paper:
 
 
 def _read_snippets(sent: Sequence[object]) -> tuple[list[_SnippetFound], list[str]]:
-    found, faults = [], []
+    passages, faults = [], []
     for item in sent:
         try:
-            found.append(_SnippetFound.model_validate(item))
+            passages.append(_SnippetFound.model_validate(item))
         except ValidationError as error:
             faults.append(fault_of(error))
-    return found, faults
+    return passages, faults
 
 
 def _published(before: PublicationDate | None) -> dict[str, str]:

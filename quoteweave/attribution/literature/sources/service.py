@@ -146,9 +146,9 @@ class ReplyCache:
 
     def find(self, key: str, shape: type[Body]) -> Body | None:
         """The cached reply, if it can be read as such a record. Raises StorageError if the file cannot be read."""
-        kept = self._cache.find(key)
+        cached = self._cache.find(key)
         try:
-            return None if kept is None else shape.model_validate_json(kept.reply)
+            return None if cached is None else shape.model_validate_json(cached.reply)
         except ValueError:
             return None
 
@@ -193,10 +193,10 @@ class SourceService:
         other addresses may come from somebody else's file. Raises UsageError for an address that is no base URL and for
         a key that no request can carry.
         """
-        own = option_or_environment(None, self.url_variable) or self.url
-        url = (base_url or "").strip() or own
+        default_url = option_or_environment(None, self.url_variable) or self.url
+        url = (base_url or "").strip() or default_url
         key = option_or_environment(api_key, self.key_variable)
-        if key and not (api_key or "").strip() and not same_origin(url, own):
+        if key and not (api_key or "").strip() and not same_origin(url, default_url):
             where = f"{self.url_variable} alone, or to {self.name}"
             return EndpointAddress(url, withheld=f"no key was sent, as {self.key_variable} goes to {where}")
         try:

@@ -118,13 +118,13 @@ class SourceClient:
             return self._parse(await self._ask(request), shape)
         key = reply_key(self._url(request), request.params, request.body)
         async with self._cache.turn(key) as call:
-            found = call.result if isinstance(call.result, shape) else self._cache.find(key, shape)
-            if found is None:
+            record = call.result if isinstance(call.result, shape) else self._cache.find(key, shape)
+            if record is None:
                 reply = await self._ask(request)
-                found = self._parse(reply, shape)
+                record = self._parse(reply, shape)
                 self._cache.keep(key, reply)
-            call.result = found
-            return found
+            call.result = record
+            return record
 
     def bad_reply(self, problem: str) -> SourceBadResponse:
         """The error for a reply that is not what the source documents."""
@@ -138,7 +138,7 @@ class SourceClient:
         return one_line(self._redactor.clean(text))
 
     async def _ask(self, request: SourceRequest) -> bytes:
-        attempt, left = 0, self._limits.pauses_s
+        attempt, pauses_left = 0, self._limits.pauses_s
         while True:
             attempt += 1
             try:
@@ -147,11 +147,11 @@ class SourceClient:
                 pause = self._pause(failed, attempt)
                 if attempt >= failed.attempts:
                     raise failed.error from None
-                if pause > left:
+                if pause > pauses_left:
                     raise self._waits_too_long(failed, pause) from None
                 if pause > self._left_in_all():
                     raise self._given_up(str(failed.error)) from None
-                left -= pause
+                pauses_left -= pause
                 if failed.hold:
                     self._pace.hold(pause)  # the source asks all users of this key to wait
                 with self._counted():
@@ -181,25 +181,25 @@ class SourceClient:
                     return self._content(response)
                 url = onward
         except (TimeoutError, httpx2.TimeoutException):
-            raise self._unanswered("no reply came in time", few=True) from None
+            raise self._unanswered("no reply came in time", is_silent=True) from None
         except ResponseTooLarge as error:
             raise self.bad_reply(f"a reply of {error}") from None
         except (httpx2.RequestError, httpx2.InvalidURL) as error:
             reason = self.clean(str(error)) or type(error).__name__
-            raise self._unanswered(reason, few=isinstance(error, httpx2.ConnectError)) from None
+            raise self._unanswered(reason, is_silent=isinstance(error, httpx2.ConnectError)) from None
         raise self.bad_reply("redirects without end")
 
     async def _sent(self, client: "BoundedClient", prepared: "Request") -> "Response":
         """Send a request. Raises TimeoutError, and SourceUnreachable if the source was waited for too long in all."""
-        left = self._left_in_all()
-        if left <= 0:
+        seconds_left = self._left_in_all()
+        if seconds_left <= 0:
             raise self._given_up("it was too slow before")
         try:
             with self._counted():
-                async with asyncio.timeout(min(self._limits.attempt_s, left)):
+                async with asyncio.timeout(min(self._limits.attempt_s, seconds_left)):
                     return await client.send(prepared)
         except TimeoutError:
-            if left < self._limits.attempt_s:
+            if seconds_left < self._limits.attempt_s:
                 raise self._given_up("no reply came in time") from None
             raise
 
@@ -278,12 +278,12 @@ class SourceClient:
             return _TryAgain(failed, attempts, pause_s=pause_s)
         return SourceRefused(message + self.service.advice(status, self.address), status=status)
 
-    def _unanswered(self, reason: str, *, few: bool) -> _TryAgain:
+    def _unanswered(self, reason: str, *, is_silent: bool) -> _TryAgain:
         error = SourceUnreachable(
             f"No answer from {self.address.shown}: {reason.rstrip('.')}. Check the network and the address "
             f"({self.service.url_variable}). Your own documents can be searched without it."
         )
-        return _TryAgain(error, self._limits.silent_attempts if few else self._limits.attempts)
+        return _TryAgain(error, self._limits.silent_attempts if is_silent else self._limits.attempts)
 
     def _waits_too_long(self, failed: _TryAgain, pause_s: float) -> SourceError:
         """The error of an attempt after which the pause would be longer than the limits allow."""

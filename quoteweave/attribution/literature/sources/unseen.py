@@ -69,8 +69,9 @@ class HidingRule(Record):
         paper with a very similar title, such as another part of a series, is hidden as well. `before` is a further
         limit of date.
         """
-        own = self._own if self._own.paper is self.own else _Own(self.own)  # a copied rule may have another own paper
-        if own.is_same(paper):
+        # A copied rule may have another own paper.
+        own_paper = self._own if self._own.paper is self.own else _OwnPaper(self.own)
+        if own_paper.is_same(paper):
             return "own_paper"
         limits = [limit for limit in (self.before, before) if limit is not None]
         if limits and paper.published is None:
@@ -79,11 +80,11 @@ class HidingRule(Record):
         return "later" if later else None
 
     @cached_property
-    def _own(self) -> "_Own":
-        return _Own(self.own)
+    def _own(self) -> "_OwnPaper":
+        return _OwnPaper(self.own)
 
 
-class _Own:
+class _OwnPaper:
     """The excerpt's own paper, or None, with what found papers are compared with."""
 
     def __init__(self, paper: Paper | None) -> None:
@@ -108,7 +109,7 @@ class TitleMatcher:
     """
 
     def __init__(self, title: str) -> None:
-        self._title = _compared(title)
+        self._title = _clipped(title)
         self._letters, self._words = letters(self._title), _as_words(title)
         self._length = len(self._title.lower())
         self._places: dict[str, int] = {}  # for each character, a bit mask of its positions
@@ -117,7 +118,7 @@ class TitleMatcher:
 
     def is_same(self, other: str) -> bool:
         """Whether titles are equal except for case, accents and punctuation, or CiteME's match takes them for one."""
-        other = _compared(other)
+        other = _clipped(other)
         if not self._title or not other:
             return False
         if self._letters and self._letters == letters(other):
@@ -180,7 +181,7 @@ def _runs(words: Sequence[str]) -> list[tuple[str, ...]]:
     return [tuple(words[at : at + _RUN_WORDS]) for at in range(len(words) - _RUN_WORDS + 1)]
 
 
-def _compared(title: str) -> str:
+def _clipped(title: str) -> str:
     return title.strip()[:_TITLE_CHARACTERS]
 
 
@@ -221,8 +222,8 @@ class Unseen:
         limit = self._limit(before)
 
         async def ask(count: int) -> tuple[Sequence[Paper], tuple[str, ...]]:
-            found = await self._source.search(query, count, by=by, before=limit)
-            return found.papers, found.notes
+            result = await self._source.search(query, count, by=by, before=limit)
+            return result.papers, result.notes
 
         papers, notes = await self._shown(ask, lambda paper: paper, k, before)
         return PapersFound(papers=tuple(papers), notes=notes)
@@ -232,10 +233,10 @@ class Unseen:
         limit = self._limit(before)
 
         async def ask(count: int) -> tuple[Sequence[Snippet], tuple[str, ...]]:
-            found = await self._source.search_snippets(query, count, before=limit)
-            for snippet in found.snippets:
+            result = await self._source.search_snippets(query, count, before=limit)
+            for snippet in result.snippets:
                 self._hide_if_own(snippet.paper, snippet.text)
-            return found.snippets, found.notes
+            return result.snippets, result.notes
 
         snippets, notes = await self._shown(ask, lambda snippet: snippet.paper, k, before)
         return SnippetsFound(snippets=tuple(snippets), notes=notes)
@@ -245,10 +246,10 @@ class Unseen:
         reason = self._hide(paper, None) or self._hidden.get(paper.id)
         if reason is not None:
             return PaperText(outcome="withheld", text="", note=self._note(1, reason, None))
-        read = await self._source.read(paper)
-        if self._hide_if_own(paper, read.text):
+        paper_text = await self._source.read(paper)
+        if self._hide_if_own(paper, paper_text.text):
             return PaperText(outcome="withheld", text="", note="Not shown: a paper whose text has the excerpt itself.")
-        return read
+        return paper_text
 
     def _hide_if_own(self, paper: Paper, text: str) -> bool:
         """If a paper's text has the excerpt, hide the paper from now on; return whether it does."""
@@ -274,13 +275,13 @@ class Unseen:
         """At most `k` items that may be shown, and notes on those that may not."""
         count, found_before = k + SPARE, -1
         while True:
-            found, notes = await ask(count)
-            reasons = [(self._hide(paper_of(one), before), paper_of(one).id) for one in found]
-            shown = [one for one, (reason, _) in zip(found, reasons, strict=True) if reason is None][:k]
+            items, notes = await ask(count)
+            reasons = [(self._hide(paper_of(item), before), paper_of(item).id) for item in items]
+            shown = [item for item, (reason, _) in zip(items, reasons, strict=True) if reason is None][:k]
             hidden = {id: reason for reason, id in reasons if reason is not None}
-            if len(shown) == k or not hidden or len(found) <= found_before or count >= MAX_REQUESTED:
+            if len(shown) == k or not hidden or len(items) <= found_before or count >= MAX_REQUESTED:
                 return shown, (*self._harmless(notes), *self._notes(hidden.values(), before))
-            count, found_before = min(2 * count, MAX_REQUESTED), len(found)
+            count, found_before = min(2 * count, MAX_REQUESTED), len(items)
 
     def _hide(self, paper: Paper, before: PublicationDate | None) -> HidingReason | None:
         if self._hidden.get(paper.id) == "own_paper":
@@ -307,12 +308,12 @@ class Unseen:
 
 def hide(sources: Sequence[PaperSource], before: PublicationDate | None, not_from: str | None) -> Sequence[PaperSource]:
     """Sources that show nothing later than `before` and no paper titled `not_from`; unchanged if both are None."""
-    own = None if not_from is None else Paper(id="excerpt", title=not_from)
-    rule = HidingRule(own=own, before=before)
+    own_paper = None if not_from is None else Paper(id="excerpt", title=not_from)
+    rule = HidingRule(own=own_paper, before=before)
     return sources if rule == HidingRule() else [Unseen(source, rule) for source in sources]
 
 
 def _as_words(text: str) -> str:
     """The words of a text in lower case, a space before and after each."""
-    found = " ".join(re.findall(r"[^\W_]+", text.lower()))
-    return f" {found} "
+    words = " ".join(re.findall(r"[^\W_]+", text.lower()))
+    return f" {words} "
