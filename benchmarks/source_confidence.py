@@ -83,7 +83,9 @@ def main() -> None:
     report = _calibrated([one for one in results if one.asked.kind != KINDS[-1]])
     if options.calibrate is not None and report.calibration is not None:
         after = report.calibration.after
-        fitted = report.calibration.model_copy(update={"after": after.passing(max(MIN_THRESHOLD, after.threshold))})
+        fitted = report.calibration.model_copy(
+            update={"after": after.with_threshold(max(MIN_THRESHOLD, after.threshold))}
+        )
         options.calibrate.write_text(fitted.model_dump_json(indent=1) + "\n", "utf-8")
     outcomes, counts = _outcomes(results)
     figures = {"outcomes": counts, "confidence": report.model_dump(mode="json")}

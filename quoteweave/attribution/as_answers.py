@@ -6,13 +6,13 @@ from quoteweave.attribution.checked_passages import MODEL
 from quoteweave.attribution.drafts.cited_draft import CitedDraft, Origin, insert_marks
 from quoteweave.attribution.drafts.draft_text import (
     marks_in_round_brackets,
-    on_lines,
+    one_line_per_paragraph,
     readable_latex,
     readable_markdown,
     without_joiners,
 )
 from quoteweave.attribution.literature.sources.papers import describe_paper
-from quoteweave.attribution.records import Attribution, Candidate, how_sure
+from quoteweave.attribution.records import Attribution, Candidate, describe_confidence
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, AnswerStatus, Citation, Context
 from quoteweave.core.records import Hit
@@ -56,7 +56,7 @@ def attribution_as_answer(attribution: Attribution, collection: Collection, *, w
     shown_candidates = supporting or list(attribution.candidates[: 1 if attribution.outcome == "likely" else None])
     context, marks = _context(shown_candidates, collection)
     status: AnswerStatus = "answered" if supporting else "located" if shown_candidates else "abstained"
-    places = [f"- {_named(candidate)} {mark}" for candidate, mark in zip(shown_candidates, marks, strict=True)]
+    places = [f"- {_candidate_name(candidate)} {mark}" for candidate, mark in zip(shown_candidates, marks, strict=True)]
     if supporting:
         text = f"{attribution.excerpt.claim} {' '.join(marks)}"
         if any(candidate.paper is not None for candidate in shown_candidates):
@@ -66,13 +66,13 @@ def attribution_as_answer(attribution: Attribution, collection: Collection, *, w
     if not supporting and attribution.reason is not None:
         text += f"\n\n{attribution.reason}"
     if attribution.confidence is not None:
-        text += f"\n\n{how_sure(attribution)}"
+        text += f"\n\n{describe_confidence(attribution)}"
     question = f"{attribution.excerpt.claim} ({within})" if within else attribution.excerpt.claim
     answer = _answer(question, text, context, [candidate.citation for candidate in shown_candidates], status)
     return Answered(answer=answer, context=context, trace=attribution.trace)
 
 
-def _named(candidate: Candidate) -> str:
+def _candidate_name(candidate: Candidate) -> str:
     """A candidate's title and place, and what its paper is."""
     parts = [candidate.under(candidate.title), *([] if candidate.paper is None else [describe_paper(candidate.paper)])]
     return ". ".join([*parts, *([] if candidate.note is None else [candidate.note.rstrip(".")])])
@@ -94,7 +94,7 @@ def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, or
     shown_draft = readable_latex(cited.draft) if latex else cited.draft
     text = insert_marks(marks_in_round_brackets(shown_draft), cited.sentences, marks_shown)
     if latex:
-        text = on_lines(text)
+        text = one_line_per_paragraph(text)
     elif cited.form == "markdown":
         text = readable_markdown(text)
     listed = ("no_source", "not_asked", "too_long") if origin == "documents" else ()

@@ -128,7 +128,7 @@ def hits_by_document(context: Context) -> dict[str, list[Hit]]:
     return by_document
 
 
-def by_turns(hits: Sequence[Hit], other_hits: Sequence[Hit]) -> list[Hit]:
+def interleave_hits(hits: Sequence[Hit], other_hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits of two searches by turns, each quote once."""
     hit_by_quote: dict[str, Hit] = {}
     for hit in (hit for pair in zip_longest(hits, other_hits) for hit in pair if hit is not None):

@@ -177,7 +177,7 @@ def has_citation_mark(text: str) -> bool:
     return _MARK.search(text) is not None
 
 
-def leading_mark(text: str) -> int:
+def leading_marks_end(text: str) -> int:
     """Return where the marks at the beginning of a text end, if a capitalized word follows; else 0.
 
     Such marks belong to the sentence before. In `[@reed] showed` the mark is part of the sentence that it begins.

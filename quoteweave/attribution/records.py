@@ -93,7 +93,7 @@ def ranked_by_outcome(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     return tuple(candidate.model_copy(update={"rank": rank}) for rank, candidate in enumerate(ranked, 1))
 
 
-def how_sure(attribution: Attribution) -> str:
+def describe_confidence(attribution: Attribution) -> str:
     """Say the chance that the first candidate is the source, and what speaks for it beside its passage."""
     share = 100 * (attribution.confidence or 0)
     # 0 % and 100 % are not shown, as no estimate is sure.

@@ -18,7 +18,7 @@ from quoteweave.cli.terminal_pictures import PicturesName, pictures_on_stdout
 from quoteweave.client.asynchronous import AsyncClient
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import UsageError
-from quoteweave.core.files.pictures import UnfitPicture, open_picture, unpack
+from quoteweave.core.files.pictures import UnfitPicture, load_pixels, open_picture
 from quoteweave.core.records import Filter
 from quoteweave.interchange.responses import FoundQuote, ModelSummary
 from quoteweave.pipeline.rag import Answered, StreamEvent
@@ -49,7 +49,7 @@ class RemoteCollection:
         """Return the picture of a quote; None if it cannot be shown."""
         try:
             with open_picture(run_sync(self.client.quote_image(quote_id)), formats=("PNG", "JPEG")) as image:
-                unpack(image)
+                load_pixels(image)
                 return image.convert("RGB")
         except UnfitPicture:
             return None

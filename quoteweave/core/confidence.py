@@ -70,7 +70,7 @@ class ConfidenceModel(Record):
     weights: tuple[SignalWeight, ...]
     threshold: float = Field(ge=0, le=1)
 
-    def passing(self, threshold: float) -> "ConfidenceModel":
+    def with_threshold(self, threshold: float) -> "ConfidenceModel":
         """The same regression with another threshold."""
         return self.model_copy(update={"threshold": threshold})
 

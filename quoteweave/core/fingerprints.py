@@ -24,7 +24,7 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def differences(before: Mapping[str, object], now: Mapping[str, object]) -> str:
+def describe_differences(before: Mapping[str, object], now: Mapping[str, object]) -> str:
     """Describe the changes between two settings: "max_length: 512 → 256, dtype: …"; empty if nothing changed."""
     keys = [key for key in dict.fromkeys([*before, *now]) if before.get(key) != now.get(key)]
     return ", ".join(f"{key}: {before.get(key)!r} → {now.get(key)!r}" for key in keys)

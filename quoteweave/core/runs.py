@@ -29,7 +29,7 @@ RUN_FILE = "run.json"
 PREDICTIONS_FILE = "predictions.jsonl"
 
 Configuration = Mapping[str, JsonValue]
-Key = tuple[str, Scope]
+QuestionKey = tuple[str, Scope]
 
 
 def _versions() -> dict[str, str]:
@@ -61,7 +61,7 @@ class RunWriter:
     """A run folder open for writing; made by `open_run`. It holds no predictions, so that runs may be of any length."""
 
     def __init__(
-        self, folder: Path, write: Callable[[BaseModel], None], done: dict[Key, bool], spent: Spending
+        self, folder: Path, write: Callable[[BaseModel], None], done: dict[QuestionKey, bool], spent: Spending
     ) -> None:
         self.spent = spent
         """The spending of all questions answered before the run was opened, failed ones included."""
@@ -78,7 +78,7 @@ class RunWriter:
         """The predictions so far, one for each question and scope, read from the file."""
         return read_run(self._folder)[1]
 
-    def has(self, example: str, scope: Scope) -> bool:
+    def is_done(self, example: str, scope: Scope) -> bool:
         """Whether the question is done. A failed one is not: a resumed run asks it again."""
         return self._done.get((example, scope), False)
 
@@ -99,7 +99,7 @@ def sort_predictions(folder: Path, order: Sequence[str]) -> None:
     try:
         with path.open("rb") as written:
             for line in written:
-                lines.append((positions.get(_example(line), len(positions)), at, len(line)))
+                lines.append((positions.get(_example_id(line), len(positions)), at, len(line)))
                 at += len(line)
             if lines == sorted(lines):
                 return
@@ -111,7 +111,7 @@ def sort_predictions(folder: Path, order: Sequence[str]) -> None:
         raise StorageError(f"cannot put {path} in order: {error.strerror}; it is whole as it is") from error
 
 
-def _example(line: bytes) -> str:
+def _example_id(line: bytes) -> str:
     """The question of a line, which has it as its first field."""
     return str(json.JSONDecoder().raw_decode(line.partition(b":")[2].decode("utf-8", "replace").lstrip())[0])
 
@@ -124,17 +124,17 @@ def open_run(folder: Path, run: RunRecord) -> Iterator[RunWriter]:
     when the disk refuses.
     """
     path = folder / PREDICTIONS_FILE
-    done: dict[Key, bool] = {}
+    done: dict[QuestionKey, bool] = {}
     spent = Spending()
     if (folder / RUN_FILE).exists():
         _check_same(folder, read_run_record(folder), run)
-        for prediction in _lines(folder):
+        for prediction in _stored_predictions(folder):
             done[prediction.example, prediction.scope] = prediction.error is None
             spent = spent.plus(prediction.spent or Spending())
     elif path.exists():
         raise DatasetError(f"{folder} holds {PREDICTIONS_FILE} without {RUN_FILE}; name another folder for the run")
     else:
-        _begin(folder, run)
+        _write_run_record(folder, run)
     with open_for_append(path) as write:
         yield RunWriter(folder, write, done, spent)
 
@@ -144,7 +144,7 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Prediction]]:
 
     Raises DatasetError, naming file and line, when the folder holds no run or one that cannot be read.
     """
-    predictions = {(prediction.example, prediction.scope): prediction for prediction in _lines(folder)}
+    predictions = {(prediction.example, prediction.scope): prediction for prediction in _stored_predictions(folder)}
     return read_run_record(folder), list(predictions.values())
 
 
@@ -161,9 +161,8 @@ class PredictionStatus(Record):
 
 def read_statuses(folder: Path) -> list[PredictionStatus]:
     """The status of each question and scope of a run, without keeping predictions in memory. Raises DatasetError."""
-    return list(
-        {(prediction.example, prediction.scope): _status_of(prediction) for prediction in _lines(folder)}.values()
-    )
+    predictions = _stored_predictions(folder)
+    return list({(prediction.example, prediction.scope): _status_of(prediction) for prediction in predictions}.values())
 
 
 def _status_of(prediction: Prediction) -> PredictionStatus:
@@ -200,13 +199,13 @@ def read_run_record(folder: Path) -> RunRecord:
         ) from error
 
 
-def _lines(folder: Path) -> Iterator[Prediction]:
+def _stored_predictions(folder: Path) -> Iterator[Prediction]:
     path = folder / PREDICTIONS_FILE
     if path.exists():
         yield from (prediction for _, prediction in iter_records(path, Prediction, drop_cut=True))
 
 
-def _begin(folder: Path, run: RunRecord) -> None:
+def _write_run_record(folder: Path, run: RunRecord) -> None:
     """Write run.json whole or not at all."""
     try:
         with written_whole(folder / RUN_FILE) as file:

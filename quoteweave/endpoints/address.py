@@ -72,16 +72,16 @@ def openai_address(model: str, base_url: str | None, api_key: str | None) -> End
     if not url and not key:
         raise UsageError(
             f"No endpoint for the model {model}",
-            remedy=f"set OPENAI_BASE_URL{_or('base_url')} to the address of a local server, such as "
-            f"http://localhost:8000/v1, or OPENAI_API_KEY{_or('api_key')} to a key of OpenAI",
+            remedy=f"set OPENAI_BASE_URL{_alternative('base_url')} to the address of a local server, such as "
+            f"http://localhost:8000/v1, or OPENAI_API_KEY{_alternative('api_key')} to a key of OpenAI",
         )
     address = EndpointAddress(url or OPENAI_URL, key or "none")
-    if not key or (api_key or "").strip() or is_own(address.url):
+    if not key or (api_key or "").strip() or takes_environment_key(address.url):
         return address
     return EndpointAddress(address.url, withheld=_WITHHELD)
 
 
-def _or(setting: str) -> str:
+def _alternative(setting: str) -> str:
     """How to give a setting, apart from its environment variable; empty if there is no other way."""
     return by_setting(" (or {})", setting) or ""
 
@@ -91,7 +91,7 @@ def option_or_environment(option: str | None, variable: str) -> str:
     return (option or os.environ.get(variable) or "").strip()
 
 
-def is_own(url: str) -> bool:
+def takes_environment_key(url: str) -> bool:
     """Whether the environment's values for OpenAI's API, such as OPENAI_API_KEY, are meant for that address."""
     return same_origin(url, option_or_environment(None, "OPENAI_BASE_URL") or OPENAI_URL)
 

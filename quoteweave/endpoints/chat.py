@@ -183,14 +183,16 @@ class CompletionBuilder:
         self._refusals.append(words.refusal or "")
         named = CompletionDelta(reasoning=words.reasoning_content or words.reasoning or "")
         if named.reasoning:
-            self._splitter.apart()
+            self._splitter.expect_separate_reasoning()
         return [*self._redacted(named), *self._redacted(self._splitter.feed(words.content or ""))]
 
     def _check_length(self, characters: int) -> None:
         """Count further characters. Raises EndpointBadResponse if there are too many."""
         self._received += characters
         if self._received > MAX_CHARACTERS:
-            raise self._connection.wrong(f"more than {MAX_CHARACTERS:,} characters, which is more than is read")
+            raise self._connection.impossible_content(
+                f"more than {MAX_CHARACTERS:,} characters, which is more than is read"
+            )
 
     def _redacted(self, piece: CompletionDelta) -> list[CompletionDelta]:
         """Add a piece with secrets redacted; return the text that is certain to hold none."""
@@ -311,7 +313,7 @@ class OpenAIChat:
             if not builder.has_choice:
                 raise connection.bad_response("it holds no choices", _WANTED)
             if not builder.finish_reason:
-                raise _broken_off(connection.ended(), builder)
+                raise _broken_off(connection.ended_early(), builder)
             for piece in builder.end():
                 yield piece
             yield builder.completion()

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable, by_setting, join_ways
 from quoteweave.core.messages import replace_lone_surrogates
-from quoteweave.endpoints.address import EndpointAddress, is_own
+from quoteweave.endpoints.address import EndpointAddress, takes_environment_key
 from quoteweave.endpoints.errors import endpoint_error, error_in_body, one_line
 from quoteweave.endpoints.http_client import BoundedClient, shared_client
 from quoteweave.endpoints.redaction import endpoint_redactor
@@ -68,7 +68,9 @@ class Connection:
 
     def __init__(self, model: str, address: EndpointAddress, retry_policy: RetryPolicy) -> None:
         self.model, self.address = model, address
-        self.redactor = endpoint_redactor(address.url, address.key, _ambient_values() if is_own(address.url) else ())
+        self.redactor = endpoint_redactor(
+            address.url, address.key, _ambient_values() if takes_environment_key(address.url) else ()
+        )
         self._retry_policy = retry_policy
 
     async def __aenter__(self) -> Self:
@@ -125,7 +127,7 @@ class Connection:
         except Exception as error:
             raise self._converted(error, expected=expected) from None
         if is_empty and "event-stream" in kind:
-            raise self.ended()
+            raise self.ended_early()
         if is_empty:
             kind = one_line(self.redactor.clean(kind)) or "of no type"
             raise self.bad_response(f"it is no stream of events, but {kind}", expected)
@@ -168,7 +170,7 @@ class Connection:
                 remedy=join_ways("ask again", by_setting("raise the limit: {}", "call_limit_s")),
             )
         if isinstance(error, ResponseTooLarge):
-            return self.wrong(f"{error}, which is more than is read of an answer")
+            return self.impossible_content(f"{error}, which is more than is read of an answer")
         if isinstance(error, RecursionError):
             return self.bad_response("its JSON is nested too deeply", expected or "answer")
         if isinstance(error, ValueError) and expected:
@@ -200,11 +202,11 @@ class Connection:
             remedy="check that the URL is that of an OpenAI-compatible API; it usually ends in /v1",
         )
 
-    def wrong(self, problem: str) -> EndpointBadResponse:
+    def impossible_content(self, problem: str) -> EndpointBadResponse:
         """The error for a well-formed response with impossible content."""
         return EndpointBadResponse(f"{self.address.shown} sent for the model {self.model} {problem}.")
 
-    def ended(self) -> EndpointUnreachable:
+    def ended_early(self) -> EndpointUnreachable:
         """The error for a stream that ends before the answer does."""
         return EndpointUnreachable(
             f"{self.address.shown} ended its answer for the model {self.model} early",
@@ -215,7 +217,7 @@ class Connection:
         from openai import Omit
 
         headers: dict[str, str | Omit] = {"Authorization": f"Bearer {self.address.key}"}
-        if not is_own(self.address.url):
+        if not takes_environment_key(self.address.url):
             headers |= dict.fromkeys(_ambient_headers(), Omit())
         if "api-version" not in self.address.query:
             return {"headers": headers}

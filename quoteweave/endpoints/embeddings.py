@@ -126,8 +126,8 @@ class EmbeddingsClient:
         for batch, part in parts:
             first, other = parts[0][1].vectors.shape[1], part.vectors.shape[1]
             if first != other:
-                raise connection.wrong(
-                    f"vectors of {first} and of {other} numbers, these for {_named(texts, batch[0])}"
+                raise connection.impossible_content(
+                    f"vectors of {first} and of {other} numbers, these for {_text_name(texts, batch[0])}"
                 )
         vectors = [part.vectors for _, part in parts] or [np.empty((0, self.dimensions or 0), dtype=np.float32)]
         tokens = [part.tokens for _, part in parts if part.tokens is not None]
@@ -147,11 +147,11 @@ class EmbeddingsClient:
         subject = "this one" if len(batch) == 1 else f"the longest of these {len(batch)}"
         advice = (
             f"send shorter texts, or fewer at once (batch_size); {subject} has "
-            f"{len(texts[longest])} characters and is {_named(texts, longest)}"
+            f"{len(texts[longest])} characters and is {_text_name(texts, longest)}"
         )
         reply = connection.parse(await connection.post("/embeddings", request, advice=advice), _Body, _WANTED)
         items = sorted(reply.data, key=lambda item: item.index)
-        vectors = self._vectors(connection, items, [_named(texts, i) for i in batch])
+        vectors = self._vectors(connection, items, [_text_name(texts, i) for i in batch])
         return Embeddings(vectors, reply.usage.prompt_tokens if reply.usage else None)
 
     def _vectors(self, connection: Connection, items: list[_Item], names: list[str]) -> "Matrix":
@@ -159,7 +159,7 @@ class EmbeddingsClient:
         import numpy as np
 
         if [item.index for item in items] != list(range(len(names))):
-            raise connection.wrong(
+            raise connection.impossible_content(
                 f"{pluralize(len(items), 'embedding')} and not one for each of "
                 f"{pluralize(len(names), 'text')}, the first of them {names[0]}"
             )
@@ -167,15 +167,17 @@ class EmbeddingsClient:
         for item, text in zip(items, names, strict=True):
             if len(item.embedding) != dimension or not dimension:
                 numbers = f"a vector of {len(item.embedding)} numbers where {dimension or 'some'} were expected"
-                raise connection.wrong(f"{numbers}, for {text}")
+                raise connection.impossible_content(f"{numbers}, for {text}")
         with np.errstate(over="ignore"):  # numbers that overflow become infinite, and are refused as such
             vectors = np.array([item.embedding for item in items], dtype=np.float32)
         finite = np.isfinite(vectors).all(axis=1)
         if not finite.all():
             text = names[int(np.argmin(finite))]
-            raise connection.wrong(f"numbers that are not finite (NaN or infinite) for {text}")
+            raise connection.impossible_content(f"numbers that are not finite (NaN or infinite) for {text}")
         if not (some := vectors.any(axis=1)).all():
-            raise connection.wrong(f"a vector of zeros, which is like no other, for {names[int(np.argmin(some))]}")
+            raise connection.impossible_content(
+                f"a vector of zeros, which is like no other, for {names[int(np.argmin(some))]}"
+            )
         return vectors
 
 
@@ -188,7 +190,7 @@ class _HalvingRetry:
         self._texts = list(texts)
         self._send = send
         self._gate = asyncio.Semaphore(MAX_CONCURRENT_REQUESTS)
-        self._takes_some = False
+        self._accepted_some = False
 
     async def embedded(self, batch: range) -> list[tuple[range, Embeddings]]:
         """Return the embeddings of a batch, in parts. Raises EndpointRefused if other texts would be refused too."""
@@ -207,7 +209,7 @@ class _HalvingRetry:
             self.cut[number] = max(_MIN_CHARACTERS, len(text) // 2)
             self._texts[number] = text[: self.cut[number]]
             return await self.embedded(batch)
-        await self._check_it_takes_any(refusal)
+        await self._check_accepts_any(refusal)
         self.cut.pop(number, None)
         self.refused[number] = refusal
         return []
@@ -215,19 +217,19 @@ class _HalvingRetry:
     async def _sent(self, texts: Sequence[str], batch: range) -> Embeddings:
         async with self._gate:
             part = await self._send(texts, batch)
-        self._takes_some = True
+        self._accepted_some = True
         return part
 
-    async def _check_it_takes_any(self, refusal: EndpointRefused) -> None:
+    async def _check_accepts_any(self, refusal: EndpointRefused) -> None:
         """Raise the refusal unless the endpoint accepts some text, which shows that the text is at fault."""
-        if not self._takes_some:
+        if not self._accepted_some:
             try:
                 await self._sent(["-"], range(1))
             except EndpointRefused:
                 raise refusal from None
 
 
-def _named(texts: Sequence[str], number: int) -> str:
+def _text_name(texts: Sequence[str], number: int) -> str:
     """Identify a text in a message by its number and its beginning."""
     return f"text {number + 1} of {len(texts)}: {excerpt(texts[number])!r}"
 

@@ -25,7 +25,7 @@ _ADVICE = {
     429: "wait, ask less at once, or check the account's quota",
 }
 _ANY_ADVICE = "change the request accordingly"
-_SHORTER = (
+_WINDOW_ADVICE = (
     "the question with its quotes is more than the model reads: send fewer or shorter quotes (in the configuration of "
     "a run, `window` cuts them and `size` chooses how many) or no pictures, or ask a model that reads more"
 )
@@ -54,10 +54,10 @@ def endpoint_error(
     if isinstance(error, openai.APIConnectionError):
         return _unreachable(error, address, redactor)
     # An error in the middle of a stream has no HTTP status; its body may hold one.
-    status = error.status_code if isinstance(error, openai.APIStatusError) else _code(error.body)
+    status = error.status_code if isinstance(error, openai.APIStatusError) else _status_in_body(error.body)
     if isinstance(error, openai.APIStatusError) and 300 <= status < 400:
         return _redirected(error, model, address, redactor)
-    detail = one_line(_own_message(error.body, redactor)).rstrip(".")
+    detail = one_line(_clean_message(error.body, redactor)).rstrip(".")
     message = f"{address.shown} answered {status} for the model {model}: {detail}"
     if status >= 500:
         return EndpointUnreachable(message, remedy="the server failed: try again later, or look into its log")
@@ -65,7 +65,7 @@ def endpoint_error(
         return EndpointRefused(message, remedy=address.withheld, status=status)
     reason = _reason(status, detail)
     if reason == "window" and advice is None:  # in the message, as users need it, and servers hide remedies
-        return EndpointRefused(f"{message}; {_SHORTER}", status=status, reason=reason)
+        return EndpointRefused(f"{message}; {_WINDOW_ADVICE}", status=status, reason=reason)
     remedy = _ADVICE.get(status, advice or _ANY_ADVICE)
     return EndpointRefused(message, remedy=remedy, status=status, reason=reason)
 
@@ -81,7 +81,7 @@ def _reason(status: int, detail: str) -> RefusalReason | None:
 def error_in_body(answer: bytes, redactor: Redactor) -> str:
     """The error message in a response body, which some servers send with status 200; empty if there is none."""
     try:
-        return _own_message(_Failed.model_validate_json(answer).error, redactor)
+        return _clean_message(_Failed.model_validate_json(answer).error, redactor)
     except ValidationError:
         return ""
 
@@ -126,7 +126,7 @@ def _unreachable(error: "APIConnectionError", address: "EndpointAddress", redact
     )
 
 
-def _own_message(body: object, redactor: Redactor) -> str:
+def _clean_message(body: object, redactor: Redactor) -> str:
     if isinstance(body, dict):
         body = body.get("message") or body.get("detail") or body
     try:
@@ -140,7 +140,7 @@ def _own_message(body: object, redactor: Redactor) -> str:
     return redactor.clean(" ".join(text.split()))
 
 
-def _code(body: object) -> int:
+def _status_in_body(body: object) -> int:
     """The status code that an error in the middle of a stream carries; 500 if it has none."""
     code = str(body.get("code")) if isinstance(body, dict) else ""
     return int(code) if code.isascii() and code.isdigit() and 400 <= int(code) < 600 else 500

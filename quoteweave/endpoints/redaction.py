@@ -46,12 +46,12 @@ class Redactor:
     def clean(self, text: str) -> str:
         """The text without any of the secrets."""
         cleaned, end = "", 0
-        for first, last in self._places(text):
+        for first, last in self._secret_spans(text):
             cleaned += text[end:first] + REDACTED
             end = last
         return cleaned + text[end:]
 
-    def settled(self, text: str) -> int:
+    def settled_length(self, text: str) -> int:
         """The number of characters at the text's beginning whose redaction does not depend on what follows the text."""
         if self._pattern is None:
             return len(text)
@@ -72,7 +72,7 @@ class Redactor:
         ends = range(min(self._longest, len(text)), 0, -1)
         return next((n for n in ends if text[-n:] in self._beginnings), 0)
 
-    def _places(self, text: str) -> Iterator[tuple[int, int]]:
+    def _secret_spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Where secrets begin and end in the text, in order; overlapping ones are joined."""
         if self._pattern is None:
             return
@@ -163,7 +163,7 @@ class StreamRedactor:
     def feed(self, part: str) -> str:
         """Add a chunk; return the text that is certain now, which may be empty."""
         text = self._held + part
-        settled = self._redactor.settled(text)
+        settled = self._redactor.settled_length(text)
         self._held = text[settled:]
         return self._redactor.clean(text[:settled])
 

@@ -288,7 +288,7 @@ def calibrate(
     calibration, groups = None, dict[str, GroupCounts]()
     if point is not None:
         least = min(chance for chance, one in zip(chances, examples, strict=True) if one.right)
-        before, after = before.passing(least), after.passing(point.threshold)
+        before, after = before.with_threshold(least), after.with_threshold(point.threshold)
         fitted_on = {"retriever": retriever, "model": model, "risk": risk, "answers": len(answered)}
         calibration = Calibration.model_validate({**fitted_on, "before": before, "after": after, "curve": curve})
         groups = _groups(examples, calibration, chances, confidences)

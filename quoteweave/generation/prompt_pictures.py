@@ -16,7 +16,7 @@ from pydantic import Field
 from quoteweave.core.answers import Context
 from quoteweave.core.chat.usage import max_fair_share
 from quoteweave.core.errors import CollectionError, UsageError
-from quoteweave.core.files.pictures import UnfitPicture, encode_picture, open_picture, to_data_url, unpack
+from quoteweave.core.files.pictures import UnfitPicture, encode_picture, load_pixels, open_picture, to_data_url
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.generation.prompt_messages import image_quotes
@@ -47,7 +47,7 @@ def encode(data: bytes, max_pixels: int) -> PictureUrl:
     if not data:
         raise UnfitPicture("is an empty file")
     with open_picture(data, formats=tuple(MEDIA_TYPES)) as image:
-        unpack(image)
+        load_pixels(image)
         pixels, file_format = image.width * image.height, str(image.format)
         if pixels <= max_pixels:
             return PictureUrl(to_data_url(data, MEDIA_TYPES[file_format]), pixels)

@@ -16,7 +16,7 @@ A sentence ends
 import re
 from typing import NamedTuple
 
-from quoteweave.core.concurrency.recent_cache import of_recent_texts
+from quoteweave.core.concurrency.recent_cache import cached_for_recent_texts
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
 from quoteweave.core.text.grammar import SENTENCE_END
@@ -126,7 +126,7 @@ def split_sentences(text: str) -> list[Sentence]:
     return list(_split(text))
 
 
-@of_recent_texts(
+@cached_for_recent_texts(
     2048, longest=4_000
 )  # the same quotes are read for their statements, for excerpts of them, and for highlights
 def _split(text: str) -> tuple[Sentence, ...]:

@@ -16,7 +16,7 @@ from quoteweave.core.answers import Completion, CompletionDelta, Usage
 from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.chat.usage import LOCAL_PREFIX
 from quoteweave.core.errors import ModelFailed, ModelNotFound, UsageError, by_setting
-from quoteweave.core.files.pictures import UnfitPicture, from_data_url, open_picture, unpack
+from quoteweave.core.files.pictures import UnfitPicture, from_data_url, load_pixels, open_picture
 from quoteweave.models.batches import catch_out_of_memory
 from quoteweave.models.checkpoints import (
     Hardware,
@@ -57,7 +57,7 @@ class ChatWeights:
     def loaded(self) -> LoadedChat:
         """The model. Raises ModelNotFound, ModelFailed, and UsageError where a library is missing."""
         folder = locate_checkpoint(self._checkpoint)
-        base = base_of(folder, self._base)
+        base = adapter_base(folder, self._base)
         model_folder = folder if base is None else locate_checkpoint(base)
         sees = "vision_config" in read_config(model_folder, "config.json")
         library = import_required("transformers")
@@ -87,7 +87,7 @@ class ChatWeights:
         )
 
 
-def base_of(folder: Path, requested: str | None) -> str | None:
+def adapter_base(folder: Path, requested: str | None) -> str | None:
     """The base model of an adapter: the one given, else the one it names; None for a folder that contains a model.
 
     Raises ModelNotFound if there is neither.
@@ -222,7 +222,9 @@ class LocalChat:
 
     @cached_property
     def _request_settings(self) -> Mapping[str, object]:
-        base = base_of(locate_checkpoint(self._checkpoint), self._base) if is_local(self._checkpoint) else self._base
+        base = (
+            adapter_base(locate_checkpoint(self._checkpoint), self._base) if is_local(self._checkpoint) else self._base
+        )
         settings = {
             "weights": weights_identity(self._checkpoint),
             "base": None if base is None else weights_identity(base),
@@ -340,7 +342,7 @@ def _picture(url: str) -> Any:
         raise UsageError("a model on this machine fetches no pictures; give them as data URLs")
     try:
         with open_picture(from_data_url(url)) as image:
-            unpack(image)
+            load_pixels(image)
             return image.convert("RGB")
     except UnfitPicture as error:
         raise UsageError(f"a picture cannot be read: it {error}") from error

@@ -268,12 +268,12 @@ def _content_hash(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> str
     for path, size, _ in files:
         digest.update(f"{path.relative_to(folder).as_posix()}\0{size}\0".encode("utf-8", "surrogatepass"))
         with path.open("rb") as file:
-            for part in _sample(file, size):
+            for part in _hashed_parts(file, size):
                 digest.update(part)
     return f"sha256:{digest.hexdigest()[:16]}"
 
 
-def _sample(file: BinaryIO, size: int) -> Iterator[bytes]:
+def _hashed_parts(file: BinaryIO, size: int) -> Iterator[bytes]:
     if size <= SMALL_FILE:
         yield file.read()
         return

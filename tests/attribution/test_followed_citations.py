@@ -3,7 +3,7 @@
 import pytest
 from made_collections import made_quote
 
-from quoteweave.attribution.literature.followed_citations import ReferenceList, cited_for, is_secondhand
+from quoteweave.attribution.literature.followed_citations import ReferenceList, entries_cited_for, is_secondhand
 from quoteweave.core.records import Hit, Quote
 
 
@@ -24,7 +24,7 @@ REFERENCES = {
 
 def test_what_a_sentence_like_the_claim_cites_is_found_by_its_number() -> None:
     found = hits("a.pdf", "Ships sail [3]. Blur misleads deep networks [1, 2]. Nobody minds.")
-    assert list(cited_for("Deep networks are misled by blur", found, REFERENCES)) == [
+    assert list(entries_cited_for("Deep networks are misled by blur", found, REFERENCES)) == [
         "Reed. Blur and networks. 2016.",
         "Lee. Fog. 2019.",
     ]
@@ -32,7 +32,7 @@ def test_what_a_sentence_like_the_claim_cites_is_found_by_its_number() -> None:
 
 def test_the_most_alike_sentence_comes_first_whichever_document_has_it() -> None:
     found = [*hits("a.pdf", "Blur misleads people [3]."), *hits("b.pdf", "Blur misleads deep networks [1].")]
-    cited = cited_for("Blur misleads deep networks", found, REFERENCES)
+    cited = entries_cited_for("Blur misleads deep networks", found, REFERENCES)
     assert list(cited) == ["Kim. Harbours. 2001.", "Ho. Noise. 2020."]
     assert cited["Kim. Harbours. 2001."] == 1, "the sentence has each word of the claim"
     assert 0.3 <= cited["Ho. Noise. 2020."] < 1
@@ -43,7 +43,7 @@ def test_nothing_is_followed_from_other_sentences_unknown_numbers_and_documents_
         *hits("a.pdf", "Ships sail [1].", "Blur misleads networks [9]."),
         *hits("c.pdf", "Blur misleads networks [1]."),
     ]
-    assert cited_for("Blur misleads networks", found, REFERENCES) == {}
+    assert entries_cited_for("Blur misleads networks", found, REFERENCES) == {}
 
 
 def test_entries_are_read_by_number_over_lines_and_quotes() -> None:
@@ -88,7 +88,7 @@ def test_authors_and_years_name_the_entries_of_a_list_without_numbers(text: str,
 
 def test_marks_of_authors_and_years_are_followed() -> None:
     found = hits("a.pdf", "Ships sail (Stone et al., 2019a). Harbours are loud (Ho and Kim, 2020).")
-    entries = cited_for("Harbours are loud", found, {"a.pdf": ReferenceList(references(NAMED))})
+    entries = entries_cited_for("Harbours are loud", found, {"a.pdf": ReferenceList(references(NAMED))})
     assert list(entries) == ["Ho, C. and Kim, D. (2020). Noise in harbours of the north. Nature."]
 
 

@@ -32,7 +32,7 @@ from quoteweave.attribution.literature.ranked_candidates import (
 from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
-from quoteweave.attribution.records import Attribution, Candidate, Outcome, how_sure
+from quoteweave.attribution.records import Attribution, Candidate, Outcome, describe_confidence
 from quoteweave.attribution.settings import CANDIDATES, AttributionSettings
 from quoteweave.core.answers import Citation
 from quoteweave.core.errors import QuestionTooLong, SourceBadResponse, SourceRefused, UsageError
@@ -373,8 +373,8 @@ def test_a_sentence_that_cites_a_paper_for_such_a_claim_makes_it_surer() -> None
     assert (alone.outcome, cited.outcome) == ("not_found", "likely")
     assert cited.signals is not None
     assert cited.signals.cited == 0.5
-    assert "cites it" in how_sure(cited)
-    assert "cites it" not in how_sure(alone)
+    assert "cites it" in describe_confidence(cited)
+    assert "cites it" not in describe_confidence(alone)
 
 
 def test_where_the_chance_is_too_low_that_is_the_reason_whatever_else_the_passage_lacks() -> None:
@@ -388,7 +388,7 @@ def test_where_the_chance_is_too_low_that_is_the_reason_whatever_else_the_passag
 @pytest.mark.parametrize(("confidence", "told"), [(0.9991, "more than 99"), (0.004, "less than 1"), (0.62, "62")])
 def test_no_chance_is_said_to_be_all_or_nothing(confidence: float, told: str) -> None:
     found = sure_of("likely", "unchecked", 0.2, {}).model_copy(update={"confidence": confidence})
-    assert how_sure(found) == f"The chance that the first is the source is estimated at {told}\u00a0%."
+    assert describe_confidence(found) == f"The chance that the first is the source is estimated at {told}\u00a0%."
 
 
 def test_a_passage_that_supports_the_claim_needs_no_paper_that_cites_it() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized, same_paper
+from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized_identifiers, same_paper
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_identifiers_are_written_in_one_way() -> None:
         "doi": "DOI:10.1145/ABC",
         "openalex": "https://openalex.org/W7",
     }
-    assert normalized(told) == {"arxiv": "1502.03167", "doi": "10.1145/abc", "openalex": "w7"}
-    assert normalized({"document": "blur.pdf", "doi": ""}) == {"document": "blur.pdf"}
+    assert normalized_identifiers(told) == {"arxiv": "1502.03167", "doi": "10.1145/abc", "openalex": "w7"}
+    assert normalized_identifiers({"document": "blur.pdf", "doi": ""}) == {"document": "blur.pdf"}
 
 
 @pytest.mark.parametrize(

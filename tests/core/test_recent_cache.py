@@ -1,4 +1,4 @@
-from quoteweave.core.concurrency.recent_cache import RecentCache, of_recent_texts
+from quoteweave.core.concurrency.recent_cache import RecentCache, cached_for_recent_texts
 
 
 def test_a_full_cache_forgets_what_was_not_used_for_the_longest_time() -> None:
@@ -13,7 +13,7 @@ def test_a_full_cache_forgets_what_was_not_used_for_the_longest_time() -> None:
 def test_a_text_is_read_once_unless_it_is_long_or_others_were_asked_for_since() -> None:
     read = list[str]()
 
-    @of_recent_texts(2, longest=3)
+    @cached_for_recent_texts(2, longest=3)
     def length(text: str) -> int:
         """How long a text is."""
         read.append(text)

@@ -49,11 +49,11 @@ def test_each_line_is_on_disk_before_the_next_is_made(tmp_path: Path) -> None:
 def test_resuming_keeps_what_is_there_and_asks_failures_again(tmp_path: Path) -> None:
     write(tmp_path, prediction("q1"), prediction("q2", error="timeout"))
     with open_run(tmp_path, RUN) as run:
-        assert run.has("q1", "collection")
-        assert not run.has("q1", "document")
-        assert not run.has("q2", "collection")
+        assert run.is_done("q1", "collection")
+        assert not run.is_done("q1", "document")
+        assert not run.is_done("q2", "collection")
         run.append(prediction("q2"))
-        assert run.has("q2", "collection")
+        assert run.is_done("q2", "collection")
         assert run.predictions == [prediction("q1"), prediction("q2")]
     assert read_run(tmp_path)[1] == [prediction("q1"), prediction("q2")]
 
@@ -66,7 +66,7 @@ def test_a_line_cut_short_is_dropped_and_its_question_asked_again(tmp_path: Path
     assert read_run(tmp_path)[1] == [prediction("q1")]
     assert path.read_bytes() == first + second[:kept], "reading changes nothing"
     with open_run(tmp_path, RUN) as run:
-        assert not run.has("q2", "collection")
+        assert not run.is_done("q2", "collection")
         run.append(prediction("q3"))
     assert read_run(tmp_path)[1] == [prediction("q1"), prediction("q3")]
 
@@ -114,7 +114,7 @@ def test_a_changed_character_is_told_with_its_line(tmp_path: Path, written: byte
             read()
     path.write_bytes(first)
     with open_run(tmp_path, RUN) as run:
-        assert not run.has("q2", "collection")
+        assert not run.is_done("q2", "collection")
 
 
 def test_no_flipped_bit_goes_unnoticed(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_disk_that_refuses_leaves_whole_lines(tmp_path: Path) -> None:
         with no_file_above(len(whole) + 50), pytest.raises(StorageError, match="cannot write"):
             run.append(prediction("q2"))
         assert path.read_bytes() == whole
-        assert not run.has("q2", "collection")
+        assert not run.is_done("q2", "collection")
         run.append(prediction("q3"))
     assert read_run(tmp_path)[1] == [prediction("q1"), prediction("q3")]
 

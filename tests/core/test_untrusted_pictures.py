@@ -13,10 +13,10 @@ from quoteweave.core.files.pictures import (
     UnfitPicture,
     encode_picture,
     from_data_url,
+    load_pixels,
     media_type_of,
     open_picture,
     to_data_url,
-    unpack,
 )
 
 
@@ -28,7 +28,7 @@ def file(file_format: str = "PNG", size: tuple[int, int] = (40, 30)) -> bytes:
 
 def read(source: bytes | Path, formats: tuple[str, ...] | None = None, megapixels: float = 1) -> tuple[int, int]:
     with open_picture(source, formats=formats, megapixels=megapixels) as image:
-        unpack(image)
+        load_pixels(image)
         return image.size
 
 

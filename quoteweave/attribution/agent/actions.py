@@ -158,7 +158,7 @@ def read_decision(text: str, allowed: tuple[ActionName, ...]) -> Decision:
     except RecursionError as error:
         raise NotAnAction("its JSON is nested too deeply") from error
     if len(decisions) > 1:
-        return decision.model_copy(update={"notes": (_several(len(decisions)),)})
+        return decision.model_copy(update={"notes": (_several_actions_note(len(decisions)),)})
     return decision
 
 
@@ -173,7 +173,7 @@ def read_call(calls: Sequence[ToolCall], allowed: tuple[ActionName, ...]) -> Dec
     rationale = fields.pop("rationale", None)
     decision = read_decision(json.dumps({"rationale": rationale, "action": {**fields, "name": calls[0].name}}), allowed)
     if len(calls) > 1:
-        decision = decision.model_copy(update={"notes": (_several(len(calls)),)})
+        decision = decision.model_copy(update={"notes": (_several_actions_note(len(calls)),)})
     return decision
 
 
@@ -191,7 +191,7 @@ def _tool(name: ActionName) -> Tool:
     return Tool(name=name, description=description, parameters=schema)
 
 
-def _several(number: int) -> str:
+def _several_actions_note(number: int) -> str:
     return f"The reply held {number} actions; the first was taken."
 
 

@@ -24,7 +24,7 @@ from quoteweave.core.examples import (
     SearchStep,
     failed_prediction,
 )
-from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized
+from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized_identifiers
 from quoteweave.pipeline.runs.answerer import Predictor
 
 WITHOUT_YEAR = 2024
@@ -43,7 +43,7 @@ def named_paper(paper: Paper) -> NamedPaper:
     identifiers = {
         **identifiers_of_address(paper.url or ""),
         **identifiers_of_address(paper.pdf_url or ""),
-        **normalized(paper.identifiers),
+        **normalized_identifiers(paper.identifiers),
     }
     return NamedPaper(title=paper.title, identifiers=identifiers)
 

@@ -118,7 +118,7 @@ def _open_source(
     if not setting.actions:
         yield None, {}
         return
-    source = _searched(setting, source_object)
+    source = _searched_source(setting, source_object)
     if isinstance(source, Path):
         with _open_collection(source, setting, progress) as opened:
             yield opened
@@ -132,7 +132,7 @@ def _open_ranker(
     setting: PaperRunSettings, source_object: PaperSource | None, folder: Path, progress: Progress
 ) -> Iterator[tuple[PaperRanker, Mapping[str, str]]]:
     """Yield what ranks papers, and the fingerprints of what it searches."""
-    source, name = _searched(setting, source_object), " + ".join(setting.retriever)
+    source, name = _searched_source(setting, source_object), " + ".join(setting.retriever)
     if isinstance(source, Path):
         with _open_collection(source, setting, progress) as (collection_source, fingerprints):
             yield PaperRanker(SourceRanking(collection_source), setting.results, name), fingerprints
@@ -143,7 +143,7 @@ def _open_ranker(
         yield PaperRanker(LiteratureRanking(literature), setting.results, name), {"source": opened.name}
 
 
-def _searched(setting: PaperRunSettings, source_object: PaperSource | None) -> SourceName | PaperSource | Path:
+def _searched_source(setting: PaperRunSettings, source_object: PaperSource | None) -> SourceName | PaperSource | Path:
     """The service or the source of one's own that is searched, or the folder of a collection. Raises UsageError."""
     source = setting.source or source_object
     if source is None:
@@ -209,13 +209,13 @@ def _make_finder(
     model = make_chat(setting)
     assert model is not None  # noqa: S101 - `for_task` requires a model
     agent = CiteAgent(limits.limit(model), source, setting.agent, prompts_folder=setting.prompts)
-    earlier = _unrecorded(folder)
+    earlier = _unrecorded_spending(folder)
     for spent in earlier.values():
         limits.count_earlier(spent)
     return PaperFinder(agent, folder / TRAJECTORIES, model.name, earlier)
 
 
-def _unrecorded(folder: Path) -> dict[str, Spending]:
+def _unrecorded_spending(folder: Path) -> dict[str, Spending]:
     """What was spent on each trajectory and is recorded in no prediction, as after a run that was killed."""
     recorded, predictions = dict[str, Spending](), folder / PREDICTIONS_FILE
     for _, prediction in iter_records(predictions, Prediction, drop_cut=True) if predictions.exists() else ():

@@ -91,7 +91,7 @@ class CitedDraft(Record):
         if not self.references:
             return marked
         lines = [
-            f"{self._label(number)} {_described(reference, self.citations(number))}"
+            f"{self._label(number)} {_reference_line(reference, self.citations(number))}"
             for number, reference in enumerate(self.references, 1)
         ]
         if self.form == "markdown":
@@ -169,21 +169,21 @@ def reference_keys(references: Sequence[Reference], draft: str) -> tuple[Referen
     )
 
 
-def _described(reference: Reference, citations: Sequence[Citation]) -> str:
+def _reference_line(reference: Reference, citations: Sequence[Citation]) -> str:
     """A passage as a list of references names it, on one line: what it is of, its place, and the words that support."""
     candidate = reference.found
     quoted = [(citation.quoted or "")[span.start : span.end] for citation in citations for span in citation.spans]
     parts = dict.fromkeys(" ".join(part.split()) for part in quoted)
     words = " … ".join(part for part in parts if not any(part != other and part in other for other in parts))
     if reference.origin == "literature":
-        document_name = _named(reference.paper)
+        document_name = _paper_name(reference.paper)
     else:
         document = candidate.citation.document
         document_name = candidate.title if candidate.title == document else f"{candidate.title} ({document})"
     return " ".join(candidate.under(document_name).split()) + (f": “{words}”" if words else "")
 
 
-def _named(paper: Paper) -> str:
+def _paper_name(paper: Paper) -> str:
     """A paper by authors, year, title and where it is: `Reed et al. (2016). Grain. Nature. https://doi.org/10.1/x`."""
     authors = join_names(paper.authors, MAX_AUTHORS).replace(" more", " others")
     year = "" if paper.published is None else f"({paper.published.year})"

@@ -164,7 +164,7 @@ def _inline_text(parts: "Sequence[Token]", *, bold: bool) -> str:
     return "".join(pieces)
 
 
-def on_lines(text: str) -> str:
+def one_line_per_paragraph(text: str) -> str:
     """Return running text for reading: each paragraph and item on one line, without what stands for commands."""
     text = re.sub(r"[^\S\n]+", " ", text.replace(JOINER, "").replace("\r", ""))
     paragraphs = (re.sub(r" ?\n ?(?!- )", " ", paragraph).strip() for paragraph in re.split(r"\n\s*\n", text))
@@ -272,7 +272,7 @@ def _latex(text: str) -> str:
     text = _CITED.sub(lambda cited: f"\\cite{{{'x' * (len(cited[0]) - 7)}}}", text)
     text = _ITEM.sub(lambda item: f"- {' ' * (len(item[0]) - 2)}", text)
     text = _LETTER.sub(lambda letter: _LETTERS[letter[1]].rjust(len(letter[0]), JOINER), _ACCENT.sub(_accented, text))
-    text = _FONT.sub(_opened, _without_commands(_ESCAPE.sub(_unescaped, text)))
+    text = _FONT.sub(_without_font_command, _without_commands(_ESCAPE.sub(_unescaped, text)))
     marks = [citation.span() for citation in _CITED.finditer(text)]
     return _without_braces(text, marks).replace("~", " ")
 
@@ -305,7 +305,7 @@ def _accented(match: re.Match[str]) -> str:
     return unicodedata.normalize("NFC", letter + _ACCENTS[match[1] or match[4]])[:1].rjust(len(match[0]), JOINER)
 
 
-def _opened(match: re.Match[str]) -> str:
+def _without_font_command(match: re.Match[str]) -> str:
     """Replace a command that begins a font: within a word by joiners, elsewhere by spaces."""
     inside = match.string[match.start() - 1 : match.start()].isalnum()
     return (JOINER if inside else " ") * len(match[0])

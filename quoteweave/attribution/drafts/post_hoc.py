@@ -30,7 +30,7 @@ from quoteweave.attribution.excerpts import (
     Excerpt,
     claim_of,
     has_citation_mark,
-    leading_mark,
+    leading_marks_end,
     without_marks,
 )
 from quoteweave.attribution.records import Attribution
@@ -259,10 +259,10 @@ def _sentences(draft: Draft) -> list[_Sentence]:
     sentences = []
     for position, (start, end) in enumerate(spans):
         sentence = text[start:end]
-        opening = leading_mark(sentence) if position and "\n" not in text[spans[position - 1][1] : start] else 0
+        opening = leading_marks_end(sentence) if position and "\n" not in text[spans[position - 1][1] : start] else 0
         follows = spans[position + 1] if position + 1 < len(spans) else None
         marked = has_citation_mark(sentence[opening:]) or (
-            follows is not None and "\n" not in text[end : follows[0]] and leading_mark(text[slice(*follows)]) > 0
+            follows is not None and "\n" not in text[end : follows[0]] and leading_marks_end(text[slice(*follows)]) > 0
         )
         status, claim = _status(sentence, marked=marked, every=draft.every_sentence)
         stop = _STOP.search(sentence)

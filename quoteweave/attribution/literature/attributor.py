@@ -21,8 +21,8 @@ from quoteweave.attribution.attribute import (
     PASSAGES,
     Attributor,
     attribution_of,
-    by_turns,
     hits_by_document,
+    interleave_hits,
     require_candidates,
 )
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
@@ -30,7 +30,7 @@ from quoteweave.attribution.literature.candidate_papers import CandidatePapers, 
 from quoteweave.attribution.literature.followed_citations import (
     ReferenceList,
     better_than_titles,
-    cited_for,
+    entries_cited_for,
     in_references,
     is_entry_of,
     is_secondhand,
@@ -244,7 +244,7 @@ class LiteratureAttributor:
         )
         titles = {at: letters(paper.title) for at, paper in papers.items()}
         cited = dict[str, float]()
-        for entry, share in cited_for(excerpt.claim, retrieved.context.texts, references).items():
+        for entry, share in entries_cited_for(excerpt.claim, retrieved.context.texts, references).items():
             for at in (at for at, title in titles.items() if is_entry_of(letters(entry), title)):
                 cited.setdefault(at, share)
         return cited
@@ -260,10 +260,7 @@ class LiteratureAttributor:
             where = Filter(documents=tuple(names))
             retrieved = await self._lexical.context(Query(text=excerpt.text), POOL, where=where)
             lexical_hits = hits_by_document(retrieved.context)
-            hits = {
-                name: by_turns(hits.get(name, ()), lexical_hits.get(name, ()))
-                for name in hits.keys() | lexical_hits.keys()
-            }
+            hits = {name: interleave_hits(hits.get(name, ()), lexical_hits.get(name, ())) for name in names}
         by_document, reporting, secondhand = dict[str, list[Hit]](), dict[str, list[Hit]](), set[str]()
         for name in names:
             # A paper that has no word of the excerpt was still found by a source.

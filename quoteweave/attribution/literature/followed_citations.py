@@ -60,7 +60,7 @@ _MIN_TITLE_LETTERS = 12  # a shorter title may occur within another
 _ENTRY = lazy_regex(r"^\s*(?:\[(\d{1,4})\]|(\d{1,4})\.)\s+", re.MULTILINE)
 
 
-def cited_for(claim: str, hits: Sequence[Hit], references: Mapping[str, "ReferenceList"]) -> dict[str, float]:
+def entries_cited_for(claim: str, hits: Sequence[Hit], references: Mapping[str, "ReferenceList"]) -> dict[str, float]:
     """Return the entries of lists of references that sentences like the claim cite, the most alike first.
 
     Each entry has the share of the claim's words, weighed by rarity, in the sentence citing it that is most like the

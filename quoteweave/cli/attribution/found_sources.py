@@ -7,7 +7,7 @@ from pathlib import Path
 
 from quoteweave.attribution.literature.attributor import LiteratureAttributor
 from quoteweave.attribution.literature.sources.papers import describe_paper
-from quoteweave.attribution.records import Attribution, Candidate, how_sure
+from quoteweave.attribution.records import Attribution, Candidate, describe_confidence
 from quoteweave.attribution.settings import AttributionSettings
 from quoteweave.cli.console import console, plain, print_json, print_notes, shown_name, snippet
 from quoteweave.cli.hits import indented_behind
@@ -139,7 +139,7 @@ def _print(attribution: Attribution) -> None:
     supporting = [candidate for candidate in attribution.candidates if candidate.outcome == "supported"]
     out.print(plain(f"  {OUTCOMES[attribution.outcome]}"))
     if attribution.confidence is not None:
-        out.print(plain(f"  {how_sure(attribution)}", "dim"))
+        out.print(plain(f"  {describe_confidence(attribution)}", "dim"))
     of_passage = attribution.candidates[0].citation.reason or ""  # printed with the passage already
     if beside := (attribution.reason or "").removeprefix(of_passage).strip():
         out.print(plain(f"  {beside}", "dim"))

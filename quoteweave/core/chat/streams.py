@@ -58,11 +58,11 @@ class ReasoningSplitter:
                 self._opened.append(self._held[:split_at])
                 self._held = self._held[split_at:]
                 return CompletionDelta()
-            self._join()
+            self._join_opened()
             self._stage, self._held = "thought", self._held.lstrip().removeprefix(_OPEN)
         if self._stage == "before":
-            self._open()
-        reasoning = self._thought() if self._stage == "thought" else ""
+            self._find_opening_tag()
+        reasoning = self._take_reasoning() if self._stage == "thought" else ""
         if self._stage == "gap":
             self._held = self._held.lstrip()
             self._stage = "answer" if self._held else "gap"
@@ -73,30 +73,30 @@ class ReasoningSplitter:
 
     def end(self) -> CompletionDelta:
         """End the text; return what was held back."""
-        self.apart()
+        self.expect_separate_reasoning()
         last = self.feed("")
         remaining, self._held = self._held, ""
         if self._stage == "thought":
             return CompletionDelta(text=last.text, reasoning=last.reasoning + remaining)
         return CompletionDelta(text=last.text + remaining, reasoning=last.reasoning)
 
-    def apart(self) -> None:
+    def expect_separate_reasoning(self) -> None:
         """Treat all text as answer, because the reasoning arrives in a separate field."""
         if self._stage == "opened":
             self._stage = "before"
-            self._join()
+            self._join_opened()
 
-    def _join(self) -> None:
+    def _join_opened(self) -> None:
         self._held, self._opened = "".join([*self._opened, self._held]), []
 
-    def _open(self) -> None:
+    def _find_opening_tag(self) -> None:
         start = self._held.lstrip()
         if start.startswith(_OPEN):
             self._stage, self._held = "thought", start.removeprefix(_OPEN)
         elif not _OPEN.startswith(start) or len(self._held) > _MAX_SPACE:
             self._stage = "answer"
 
-    def _thought(self) -> str:
+    def _take_reasoning(self) -> str:
         thought, closing, following = self._held.partition(_CLOSE)
         if closing:
             self._stage, self._held = "gap", following

@@ -33,7 +33,7 @@ class RecentCache(Generic[Key, T]):
                 self._values.popitem(last=False)
 
 
-def of_recent_texts(most: int, *, longest: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+def cached_for_recent_texts(most: int, *, longest: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
     """Decorate a function of a text alone, so that it is computed once for each of the `most` texts asked for last.
 
     Texts of more than `longest` characters are computed each time, which bounds the memory. What the function returns

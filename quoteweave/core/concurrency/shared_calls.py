@@ -100,9 +100,9 @@ class JointCalls(Generic[A, B]):
             if request.done:
                 return request.result()
             self._busy = True
-            joined = self._take(request)
+            joined = self._take_waiting(request)
         try:
-            _call(function, joined)
+            _call_joined(function, joined)
         finally:
             with self._changed:
                 self._busy = False
@@ -111,7 +111,7 @@ class JointCalls(Generic[A, B]):
                 self._changed.notify_all()
         return request.result()
 
-    def _take(self, first: _Request[A, B]) -> list[_Request[A, B]]:
+    def _take_waiting(self, first: _Request[A, B]) -> list[_Request[A, B]]:
         """Take the caller's request from those that wait, and as many others as can be joined with it."""
         joined, item_count = [first], len(first.items)
         for request in self._waiting:
@@ -122,7 +122,7 @@ class JointCalls(Generic[A, B]):
         return joined
 
 
-def _call(function: Callable[[list[A]], Sequence[B]], joined: Sequence[_Request[A, B]]) -> None:
+def _call_joined(function: Callable[[list[A]], Sequence[B]], joined: Sequence[_Request[A, B]]) -> None:
     try:
         results = list(function([item for request in joined for item in request.items]))
     except Exception as error:
@@ -130,7 +130,7 @@ def _call(function: Callable[[list[A]], Sequence[B]], joined: Sequence[_Request[
             joined[0].error = error
             return
         for request in joined:
-            _call(function, [request])
+            _call_joined(function, [request])
         return
     start = 0
     for request in joined:

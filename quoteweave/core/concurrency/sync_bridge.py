@@ -91,13 +91,13 @@ class _Call(Generic[T]):
     async def _run(self) -> None:
         _call.set(self)
         try:
-            result = await self._alone()
+            result = await self._run_work()
         except BaseException as error:  # also SystemExit, which would end the loop for all callers
             self.ended.set_exception(error)
         else:
             self.ended.set_result(result)
 
-    async def _alone(self) -> T:
+    async def _run_work(self) -> T:
         try:
             return await self._work
         finally:

@@ -33,7 +33,7 @@ class TooManyPixels(UnfitPicture):
 def open_picture(
     source: bytes | Path, *, formats: tuple[str, ...] | None = None, megapixels: float = MAX_MEGAPIXELS
 ) -> "Iterator[Image]":
-    """Open a picture whose size, according to its header, is within the limit; `unpack` decodes it.
+    """Open a picture whose size, according to its header, is within the limit; `load_pixels` decodes it.
 
     `formats` are Pillow's names of the formats that are accepted; None accepts all. Raises UnfitPicture for what is no
     picture, TooManyPixels for one that is too large. Errors of the block are not converted.
@@ -62,7 +62,7 @@ def check_size(image: "Image", megapixels: float = MAX_MEGAPIXELS) -> None:
         raise _too_large(megapixels)
 
 
-def unpack(image: "Image") -> None:
+def load_pixels(image: "Image") -> None:
     """Read the pixels of an open picture. Raises UnfitPicture where they are damaged."""
     try:
         image.load()

@@ -1,6 +1,7 @@
 """Decides from a text's grammar whether it continues the text before it, introduces what follows, or denies.
 
-For a question it also decides whether its "was" is German, splits it into several, and tells what a pronoun is for.
+For a question it also decides whether its "was" is German, splits it into several, finds its names, and tells what a
+pronoun is for.
 """
 
 import re
@@ -37,6 +38,10 @@ _QUESTION_BREAK = lazy_regex(
     r"|und\s+(?=(?:wie|was|welche[rsmn]?|wer|wann|wo|warum)\b))",
     re.IGNORECASE,
 )
+# Capitalised words that do not begin a sentence: "Ada Byron", "iPhone", "GPT-4".
+_CAPITALISED = r"[^\W\d_]*[A-Z][\w.&-]*"
+_WITHIN_SENTENCE = r"(?<=[^.!?\s])\s+"
+_NAME_WITHIN = lazy_regex(rf"{_WITHIN_SENTENCE}[^\w\s]*+({_CAPITALISED}(?:{_WITHIN_SENTENCE}{_CAPITALISED})*)")
 # The thing is what stands behind the last of these: "the price of the pump".
 _THING = lazy_regex(
     r".*\b(?:the|an?|my|our|your|his|her|its|their|this|that)\s+(?P<thing>.+)", re.IGNORECASE | re.DOTALL
@@ -123,6 +128,19 @@ def in_numerals_of(question: str, texts: Iterable[str]) -> str:
         if forms_in_texts and number_asked not in forms_in_texts:
             question = f"{question[: match.start(1)]}{forms_in_texts[0]}{question[match.end(1) :]}"
     return question
+
+
+def names_in(question: str) -> tuple[str, ...]:
+    """The names in a question: capitalised words that follow one another, each name once, as written.
+
+    The word with which a sentence begins does not count, and if every word has a capital, none does.
+
+    >>> names_in("When did Ada Byron meet the engineers of Merrow?")
+    ('Ada Byron', 'Merrow')
+    """
+    if question.isupper() or question.istitle():
+        return ()
+    return tuple(dict.fromkeys(" ".join(match[1].split()) for match in _NAME_WITHIN.finditer(question)))
 
 
 def split_into_questions(text: str) -> list[str]:

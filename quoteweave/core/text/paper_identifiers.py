@@ -37,15 +37,15 @@ def identifiers_of_address(address: str) -> dict[str, str]:
     >>> identifiers_of_address("https://arxiv.org/pdf/1502.03167v3.pdf")
     {'arxiv': '1502.03167'}
     """
-    return normalized(dict(_in_address(address)))
+    return normalized_identifiers(dict(_in_address(address)))
 
 
-def normalized(identifiers: Mapping[str, str]) -> dict[str, str]:
+def normalized_identifiers(identifiers: Mapping[str, str]) -> dict[str, str]:
     """Return identifiers, kind to value, in canonical form.
 
     DOIs are in lower case, arXiv's numbers without a version; a DOI given by arXiv or the ACL also yields their number.
 
-    >>> normalized({"arxiv": "arXiv:1502.03167v2", "doi": "https://doi.org/10.18653/v1/P19-1001"})
+    >>> normalized_identifiers({"arxiv": "arXiv:1502.03167v2", "doi": "https://doi.org/10.18653/v1/P19-1001"})
     {'arxiv': '1502.03167', 'doi': '10.18653/v1/p19-1001', 'acl': 'p19-1001'}
     """
     canonical = {kind.lower(): _normalized(kind.lower(), value) for kind, value in identifiers.items()}
@@ -63,7 +63,7 @@ def same_paper(first: Mapping[str, str], second: Mapping[str, str]) -> bool | No
     >>> same_paper({"arxiv": "1502.03167"}, {"doi": "10.1/x"}) is None
     True
     """
-    first_ids, second_ids = normalized(first), normalized(second)
+    first_ids, second_ids = normalized_identifiers(first), normalized_identifiers(second)
     shared = first_ids.keys() & second_ids.keys()
     return any(first_ids[kind] == second_ids[kind] for kind in shared) if shared else None
 

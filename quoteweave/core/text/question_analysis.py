@@ -19,13 +19,12 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Record
 from quoteweave.core.text.foreign_languages import foreign_asking, permission_words
-from quoteweave.core.text.grammar import asks_german_was, denies_before
+from quoteweave.core.text.grammar import asks_german_was, denies_before, names_in
 from quoteweave.core.text.question_words import (
     asks_what_is_denied,
     comparison_sides,
     denying_words,
     listed_words,
-    names_in,
     question_entries,
     question_languages,
 )
@@ -218,11 +217,11 @@ def words_alike(stem: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def _phrases_alike(stem: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(dict.fromkeys(phrase for stems, phrases in _alike() if stem in stems for phrase in phrases))
+    return tuple(dict.fromkeys(phrase for stems, phrases in _alike_table() if stem in stems for phrase in phrases))
 
 
 @cache
-def _alike() -> list[tuple[frozenset[str], list[tuple[str, ...]]]]:
+def _alike_table() -> list[tuple[frozenset[str], list[tuple[str, ...]]]]:
     """Words of questions, and the words or phrases with the same meaning in statements, stemmed."""
     pairs = question_entries("alike")
     # Whether something is forbidden is answered by what allows it, too.

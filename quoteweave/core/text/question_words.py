@@ -14,7 +14,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.core.text.word_patterns import MentionPattern, alternation
 
 # "What" up to a word that begins a condition: "What do I do if it does not start?" asks for nothing that is denied.
-_ASKS_WHAT = lazy_regex(
+_WHAT_CLAUSE = lazy_regex(
     r"\W*(?:what|which|was|welche[rsmn]?)\b"
     r"(?:(?!\b(?:if|when|where|who|that|because|unless|wenn|falls|die|der|das)\b)[^,;:.?])*",
     re.IGNORECASE,
@@ -45,10 +45,6 @@ _BEFORE_YEAR = lazy_regex(rf"(.*?\S\s+){_YEAR}$", re.IGNORECASE)
 _NAME_BEFORE = lazy_regex(r"[A-ZÀ-Þ][\w.&-]*\s+(?:of|for|and|&)\s+(?:the\s+)?$")
 _NAME_BEHIND = lazy_regex(r"\s+(?:of|for|and|&)\s+(?:the\s+)?[A-ZÀ-Þ]")
 _NAMES = r"(?-i:[A-ZÀ-Þ][\w.&-]*)(?:\s+(?-i:[A-ZÀ-Þ])[\w.&-]*){0,3}"
-# Capitalised words that do not begin a sentence: "Ada Byron", "iPhone", "GPT-4".
-_CAPITALISED = r"[^\W\d_]*[A-Z][\w.&-]*"
-_WITHIN_SENTENCE = r"(?<=[^.!?\s])\s+"
-_NAME_WITHIN = lazy_regex(rf"{_WITHIN_SENTENCE}[^\w\s]*+({_CAPITALISED}(?:{_WITHIN_SENTENCE}{_CAPITALISED})*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,19 +114,6 @@ def question_entries(key: str, subkey: str | None = None) -> list[Any]:
     return [entry for table in tables for entry in table.get(subkey or key, ())]
 
 
-def names_in(question: str) -> tuple[str, ...]:
-    """The names in a question: capitalised words that follow one another, each name once, as written.
-
-    The word with which a sentence begins does not count, and if every word has a capital, none does.
-
-    >>> names_in("When did Ada Byron meet the engineers of Merrow?")
-    ('Ada Byron', 'Merrow')
-    """
-    if question.isupper() or question.istitle():
-        return ()
-    return tuple(dict.fromkeys(" ".join(match[1].split()) for match in _NAME_WITHIN.finditer(question)))
-
-
 @lru_cache(maxsize=64)  # called for each step of an answer
 def verbs_of(question: str) -> frozenset[str]:
     """Words of a question that are verbs according to the words before them, as `core.text.tokens.words` stems them.
@@ -152,13 +135,11 @@ def with_phrases_as_words(question: str, texts: Iterable[str]) -> str:
     >>> with_phrases_as_words("When do I hand in receipts?", ["Receipts are handed in on Fridays."])
     'When do I hand in receipts?'
     """
-    pattern, word_of = _phrases()
+    pattern, word_of = _phrase_pattern()
     if not pattern.search(question):
         return question
-    text_phrases = {_stems(phrase) for text in texts for phrase in pattern.findall(text)}
-    return pattern.sub(
-        lambda match: match[0] if _stems(match[0]) in text_phrases else word_of[match[0].casefold()], question
-    )
+    known = {_stems(phrase) for text in texts for phrase in pattern.findall(text)}
+    return pattern.sub(lambda match: match[0] if _stems(match[0]) in known else word_of[match[0].casefold()], question)
 
 
 def _stems(phrase: str) -> tuple[str, ...]:
@@ -166,17 +147,16 @@ def _stems(phrase: str) -> tuple[str, ...]:
 
 
 @cache
-def _phrases() -> tuple[re.Pattern[str], dict[str, str]]:
+def _phrase_pattern() -> tuple[re.Pattern[str], dict[str, str]]:
     word_of = dict(question_entries("phrases"))
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, word_of))})\b", re.IGNORECASE), word_of
 
 
 @cache
-def _uses() -> re.Pattern[str]:
+def _use_question() -> re.Pattern[str]:
     """A question about what a thing does or is for, with the thing, which is after or between the asking words."""
-    longest_first = sorted(
-        question_entries("uses"), key=lambda way: -len(" ".join(way))
-    )  # else the thing might be "X used"
+    # In another order, the thing might be "X used".
+    longest_first = sorted(question_entries("uses"), key=lambda way: -len(" ".join(way)))
     ways = [rf"{way[0]}\s+(\S.{{0,80}}?)" + "".join(rf"\s+{end}" for end in way[1:]) for way in longest_first]
     return re.compile(rf"[\s¿]*(?:{'|'.join(ways)})\s*[?.!\s]*", re.IGNORECASE)
 
@@ -192,7 +172,7 @@ def asked_thing(question: str) -> frozenset[str]:
 
 def asked_thing_text(question: str) -> str:
     """That thing as it is written, "the --locked flag"; empty for other questions."""
-    match = _uses().fullmatch(question)
+    match = _use_question().fullmatch(question)
     return next(filter(None, match.groups())) if match else ""
 
 
@@ -266,7 +246,7 @@ def asks_what_is_denied(question: str) -> bool:
     >>> asks_what_is_denied("What must never be done?"), asks_what_is_denied("What do I do if it does not start?")
     (True, False)
     """
-    match = _ASKS_WHAT.match(question)
+    match = _WHAT_CLAUSE.match(question)
     opening = match[0] if match else ""
     opening_words = _WORD.findall(opening.casefold())
     return bool(denials().search(opening)) or not listed_words("prohibiting").isdisjoint(opening_words)
@@ -278,7 +258,7 @@ def comparison_sides(question: str) -> tuple[str, ...]:
     >>> comparison_sides("How did sales change from 2019 to 2021?")
     ('How did sales change 2019?', 'How did sales change 2021?')
     """
-    match = _innermost(_compared(with_spans=_changes(question)), question)
+    match = _innermost(_comparison_pattern(with_spans=_changes(question)), question)
     if match is None:
         return ()
     first_side, second_side = (side for side in match.groups() if side)
@@ -366,15 +346,13 @@ def _may_be_split(before: str, sides: tuple[str, str], behind: str, compared: st
         return False
     if listed_words("versus").isdisjoint(compared.casefold().split()):
         return True
-    words_before, comparing = _WORD.findall(before.casefold()), listed_words("comparing")
-    begins = (
-        not words_before or before.rstrip()[-1:] in ",:;" or words_before[-1] in comparing | listed_words("measured")
-    )
+    preceding, comparing = _WORD.findall(before.casefold()), listed_words("comparing")
+    begins = not preceding or before.rstrip()[-1:] in ",:;" or preceding[-1] in comparing | listed_words("measured")
     if all(side[0].isupper() for side in sides):
         last = set(_WORD.findall(_CLAUSE_END.split(behind.casefold(), maxsplit=1)[0])[-1:])
-        compares = not comparing.isdisjoint(words_before) or not listed_words("measured").isdisjoint(last)
+        compares = not comparing.isdisjoint(preceding) or not listed_words("measured").isdisjoint(last)
         return not comparing.isdisjoint(last) or (begins and compares)
-    return begins or not words(words_before[-1])
+    return begins or not words(preceding[-1])
 
 
 @cache
@@ -383,7 +361,7 @@ def _stems_of(key: str) -> frozenset[str]:
 
 
 @cache
-def _compared(*, with_spans: bool) -> MentionPattern:
+def _comparison_pattern(*, with_spans: bool) -> MentionPattern:
     """A pattern of two things that are compared; `around` words may precede each thing, and end the second.
 
     Each way gives the words before the first thing, then the words that may precede the second. The earliest of these

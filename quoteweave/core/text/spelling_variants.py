@@ -48,10 +48,10 @@ def in_spelling_of(question: str, texts: Iterable[str]) -> str:
     return _LETTERS.sub(spelled, question)
 
 
-def spelled_otherwise(question: str) -> dict[str, frozenset[str]]:
+def other_spellings(question: str) -> dict[str, frozenset[str]]:
     """The words of a question that can be spelled otherwise, except names, each with the words of the other spelling.
 
-    >>> spelled_otherwise("What colour is Grey Hall?")
+    >>> other_spellings("What colour is Grey Hall?")
     {'colour': frozenset({'color'})}
     """
     variants = _variants(question).items()

@@ -168,7 +168,7 @@ _MONEY_AMOUNT = lazy_regex(
 _WHOLE_NUMBER = lazy_regex(r"[(+−–-]?\s*[$€£¥]?\s*[(+−–-]?(?!0\d)\d+(?:[.,'’ ]\d{3})*(?:[.,]\d+)?\s*\)?\s*%?\s*\)?")
 _PRICE = lazy_regex(r"[.,]\d\d$")
 # What is told of one share, hour or member is in no scale.
-_OF_ONE = lazy_regex(
+_PER_ITEM = lazy_regex(
     r"\b(?:per|each|average|hourly|(?<!purchase )prices?|wage|salary|fee|dividend|ticket|je|par|por|pro(?!\s+forma))\b",
     re.IGNORECASE,
 )
@@ -253,10 +253,9 @@ def has_unscaled_money(text: str, unit: str = "") -> bool:
     if states_scale(text) or any(amount["scale"] or _WRITTEN_OUT.fullmatch(amount["number"]) for amount in amounts):
         return False
     # "Net income was $5,007, or $11.27 per share" is not about one share.
-    parts = (
-        _MONEY_AMOUNT.sub(lambda amount: "" if amount["per"] else amount[0], part) for part in _SENTENCE_END.split(text)
-    )
-    return any(_has_money(part, unit) for part in parts if not _OF_ONE.search(part))
+    sentences = _SENTENCE_END.split(text)
+    parts = (_MONEY_AMOUNT.sub(lambda amount: "" if amount["per"] else amount[0], part) for part in sentences)
+    return any(_has_money(part, unit) for part in parts if not _PER_ITEM.search(part))
 
 
 def has_unscaled_money_in_cells(table: str, unit: str = "") -> bool:
@@ -266,9 +265,9 @@ def has_unscaled_money_in_cells(table: str, unit: str = "") -> bool:
     True
     """
     head, *rows = table.splitlines() or [""]
-    of_one = [row for row in rows if _OF_ONE.search(row)]
+    of_one = [row for row in rows if _PER_ITEM.search(row)]
     excepts = EXCEPTS.search(unit.casefold()) is not None or not any(map(_MONEY_AMOUNT.search, of_one))
-    is_unscaled = not any(amount["scale"] for amount in _MONEY_AMOUNT.finditer(table)) and not _OF_ONE.search(head)
+    is_unscaled = not any(amount["scale"] for amount in _MONEY_AMOUNT.finditer(table)) and not _PER_ITEM.search(head)
     return is_unscaled and excepts and any(_has_money(row, unit) for row in (head, *rows) if row not in of_one)
 
 
@@ -277,10 +276,8 @@ def _has_money(text: str, unit: str) -> bool:
     currencies = {currency.dimension for currency in currencies_in(unit)}
     if not currencies and _OTHER_MONEY.search(unit):
         return False
-    amounts = _MONEY_AMOUNT.finditer(text)
-    bare = [
-        find_unit(amount["sign"]) for amount in amounts if not amount["per"] and not _PRICE.search(amount["number"])
-    ]
+    amounts = (amount for amount in _MONEY_AMOUNT.finditer(text) if not amount["per"])
+    bare = [find_unit(amount["sign"]) for amount in amounts if not _PRICE.search(amount["number"])]
     return any(currency is not None and (not currencies or currency.dimension in currencies) for currency in bare)
 
 
@@ -291,9 +288,8 @@ def names_money(text: str) -> bool:
 
 def prices_in(text: str) -> list[str]:
     """The numbers of a text that are prices, as in "$5 per share" and "$4.99", and so in no unit of a chapter."""
-    return [
-        amount["number"] for amount in _MONEY_AMOUNT.finditer(text) if amount["per"] or _PRICE.search(amount["number"])
-    ]
+    amounts = _MONEY_AMOUNT.finditer(text)
+    return [amount["number"] for amount in amounts if amount["per"] or _PRICE.search(amount["number"])]
 
 
 def currencies_in(text: str) -> frozenset[Unit]:
@@ -347,13 +343,13 @@ def _states_unit(text: str) -> bool:
     return _IN_CLAUSE.search(text, 0, stated.start()) is None
 
 
-def in_one_line(lines: Iterable[str]) -> str:
+def join_cell_lines(lines: Iterable[str]) -> str:
     """The text of a cell with these lines; numbers one below the other are apart: "10" and "200" are not "10 200".
 
-    >>> in_one_line(["10", "200"]), in_one_line(["Property and", "3 cranes"]), in_one_line(["31.12.", "2021"])
-    ('10; 200', 'Property and 3 cranes', '31.12. 2021')
-    >>> in_one_line(["0131", "555"]), in_one_line(["1234 5678", "9012"])
-    ('0131 555', '1234 5678 9012')
+    >>> join_cell_lines(["10", "200"]), join_cell_lines(["Property and", "3 cranes"])
+    ('10; 200', 'Property and 3 cranes')
+    >>> join_cell_lines(["31.12.", "2021"]), join_cell_lines(["0131", "555"]), join_cell_lines(["1234 5678", "9012"])
+    ('31.12. 2021', '0131 555', '1234 5678 9012')
     """
     texts = [text for line in lines if (text := " ".join(line.split()))]
     return ("; " if len(texts) > 1 and all(map(_WHOLE_NUMBER.fullmatch, texts)) else " ").join(texts)

@@ -78,10 +78,10 @@ def alternation(words: Iterable[str]) -> str:
         for letter in word:
             reached = reached.setdefault(letter, {})
         reached[""] = {}
-    return f"(?:{_behind(beginnings)})"
+    return f"(?:{_following_pattern(beginnings)})"
 
 
-def _behind(beginnings: Mapping[str, Any]) -> str:
+def _following_pattern(beginnings: Mapping[str, Any]) -> str:
     """A pattern of what may follow what has been matched."""
     branches = [_branch(letter, following) for letter, following in beginnings.items() if letter]
     pattern = f"(?:{'|'.join(branches)})" if len(beginnings) > 1 else "".join(branches)
@@ -94,7 +94,7 @@ def _branch(letter: str, following: Mapping[str, Any]) -> str:
     while len(following) == 1 and "" not in following:
         ((letter, following),) = following.items()
         written.append(_escaped(letter))
-    return "".join(written) + _behind(following)
+    return "".join(written) + _following_pattern(following)
 
 
 _escaped = cache(re.escape)

@@ -20,8 +20,8 @@ from quoteweave.core.files.pictures import (
     UnfitPicture,
     encode_picture,
     from_data_url,
+    load_pixels,
     open_picture,
-    unpack,
 )
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Record
@@ -50,7 +50,7 @@ def store_image(data: bytes, images: ImageStore) -> StoredImage:
     """
     try:
         with open_picture(data, formats=(*_STORED_AS_THEY_ARE, *_CONVERTED), megapixels=MAX_MEGAPIXELS) as picture:
-            unpack(picture)
+            load_pixels(picture)
             suffix = _STORED_AS_THEY_ARE.get(picture.format or "")
             if suffix is None:
                 converted = picture.convert("RGBA" if picture.has_transparency_data else "RGB")

@@ -16,7 +16,7 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DocumentError
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote, Record
-from quoteweave.core.text.units import in_one_line
+from quoteweave.core.text.units import join_cell_lines
 from quoteweave.documents.layout.tables.stated_units import with_units
 
 LINE_CHARS = 90
@@ -60,7 +60,7 @@ def split_text(text: str, places: Sequence[re.Pattern[str]], limit: TextLimit) -
 
 def cell_text(text: str) -> str:
     """The text of a cell in one line, with another bar for the one that separates cells: "a || b" is not "a // b"."""
-    return in_one_line(text.replace("|", "¦").splitlines())
+    return join_cell_lines(text.replace("|", "¦").splitlines())
 
 
 def line_count(text: str) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.files.pictures import UnfitPicture, encode_picture, open_picture, to_data_url, unpack
+from quoteweave.core.files.pictures import UnfitPicture, encode_picture, load_pixels, open_picture, to_data_url
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Kind, Quote, Record
 from quoteweave.evaluation.metrics.gold import KINDS, Gold, gold_of
@@ -194,7 +194,7 @@ class PictureFolder:
             return None
         try:
             with open_picture(path) as image:
-                unpack(image)
+                load_pixels(image)
                 small = image.convert("RGB")
         except UnfitPicture:
             return None

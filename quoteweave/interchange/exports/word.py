@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.core.answers import Answer, Citation, ImageBlock
 from quoteweave.core.errors import MissingExtra
-from quoteweave.core.files.pictures import UnfitPicture, encode_picture, open_picture, unpack
+from quoteweave.core.files.pictures import UnfitPicture, encode_picture, load_pixels, open_picture
 from quoteweave.interchange.exports import (
     ExportedTurn,
     footnote_words,
@@ -148,7 +148,7 @@ class _Writer:
 def _readable(data: bytes) -> bytes:
     """The picture in a format that Word reads. Raises UnfitPicture."""
     with open_picture(data) as image:
-        unpack(image)
+        load_pixels(image)
         if image.format in ("PNG", "JPEG"):
             return data
         return encode_picture(image.convert("RGBA" if image.has_transparency_data else "RGB"), "PNG")

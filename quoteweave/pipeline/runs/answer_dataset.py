@@ -179,7 +179,7 @@ class _RunExecutor:
             self._open_predictor(setting, folder) as (answers, fingerprints),
             open_run(folder, run_record(self.questions, setting, fingerprints)) as writer,
         ):
-            pending = [example for example in examples if not writer.has(example.id, answers.scope)]
+            pending = [example for example in examples if not writer.is_done(example.id, answers.scope)]
             self.limits.count_earlier(writer.spent)
             to_ask = sum(map(answers.asks, pending))
             if to_ask and self.file.limits.calls is None:  # saved calls may hold the answers, and need no address

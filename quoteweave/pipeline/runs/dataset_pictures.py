@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import DamagedDocument, DatasetError, UsageError
 from quoteweave.core.examples import Example
-from quoteweave.core.files.pictures import encode_picture, open_picture, unpack
+from quoteweave.core.files.pictures import encode_picture, load_pixels, open_picture
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Quote
 from quoteweave.documents.parser import read_crop
@@ -97,7 +97,7 @@ def without_captions(read: Callable[[str], bytes], examples: Sequence[Example]) 
 
     def read_without(name: str) -> bytes:
         with open_picture(read(name)) as image:
-            unpack(image)
+            load_pixels(image)
             height = caption_height(image, above=name in tables)
             if height == 0:
                 raise DatasetError(

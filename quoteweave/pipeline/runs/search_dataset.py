@@ -310,7 +310,7 @@ def _search(
 ) -> Iterator[Prediction]:
     """Search for the questions that the run does not hold yet, in both scopes."""
     for scope in SCOPES:
-        to_search = [example for example in examples if run is None or not run.has(example.id, scope)]
+        to_search = [example for example in examples if run is None or not run.is_done(example.id, scope)]
         with progress.task(f"searching, {scope}", len(to_search)) as task:
             predictions = run_retrieval(
                 to_search, prepared.retriever, scope=scope, documents=prepared.names, search=prepared.search

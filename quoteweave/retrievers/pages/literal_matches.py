@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.foreign_languages import foreign_language
+from quoteweave.core.text.grammar import names_in
 from quoteweave.core.text.question_analysis import QuestionAnalysis
-from quoteweave.core.text.question_words import names_in
 from quoteweave.core.text.references.mentions import leading_label, spellings_of
 from quoteweave.core.text.spelling_variants import spelling_variant
 from quoteweave.core.text.synonyms import synonyms_for

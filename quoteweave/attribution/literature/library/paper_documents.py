@@ -101,7 +101,7 @@ def is_paper_meant(paper: Paper, quotes: Sequence[Quote]) -> bool:
     pairs = (f"{line} {following}" for line, following in pairwise(lines))
     return (
         any(_is_title_but_for_slips(paper.title, line) for line in (*lines, *pairs))
-        or any(_begins(paper.title, quote.text) for quote in pages if quote.layout == "title")
+        or any(_shares_beginning(paper.title, quote.text) for quote in pages if quote.layout == "title")
         or (len(title) >= _LONG_TITLE and _stands_in(paper.title, lines))
     )
 
@@ -118,7 +118,7 @@ def _is_title_but_for_slips(title: str, line: str) -> bool:
     return is_same_title(title, line) and _NUMBERS.findall(title.upper()) == _NUMBERS.findall(line.upper())
 
 
-def _begins(title: str, heading: str) -> bool:
+def _shares_beginning(title: str, heading: str) -> bool:
     """Whether a heading begins with the title, or the title with a long heading; both by whole words."""
     shorter, longer = sorted((_as_words(title), _as_words(heading)), key=len)
     long_enough = _MIN_TITLE_LETTERS if shorter == _as_words(title) else _LONG_TITLE
@@ -208,14 +208,14 @@ def document_name(paper: Paper) -> str:
     """
     identities = identities_of(paper)
     order = [*IDENTIFIERS, SOURCE_ID]
-    best = min(identities, key=lambda identity: (_place(order, identity.partition(":")[0]), identity))
+    best = min(identities, key=lambda identity: (_kind_position(order, identity.partition(":")[0]), identity))
     slug = "-".join(re.findall(r"[^\W_]+", normalize_text(paper.title[: 4 * _SLUG_CHARACTERS])))[:_SLUG_CHARACTERS]
     year = str(paper.published.year) if paper.published is not None else ""
     code = hashlib.sha256(best.encode("utf-8", "replace")).hexdigest()[:8]
     return "-".join(part for part in (slug.strip("-"), year, code) if part)
 
 
-def _place(order: list[str], kind: str) -> int:
+def _kind_position(order: list[str], kind: str) -> int:
     return order.index(kind) if kind in order else len(order)
 
 

@@ -139,8 +139,8 @@ class PaperLibrary:
         A link that could not be reached is tried again.
         """
         (name,) = await self.add_papers([paper])
-        async with self._alone(name):
-            known = await asyncio.to_thread(self._known, paper)
+        async with self._reading_alone(name):
+            known = await asyncio.to_thread(self._known_text, paper)
             if known is not None:
                 return known
             await asyncio.to_thread(remove_abandoned)
@@ -151,7 +151,7 @@ class PaperLibrary:
                 folder.remove()
                 raise
             # If this is cancelled the thread goes on, so that the thread removes the file, and not this task.
-            return await asyncio.to_thread(self._keep, paper, folder, failure)
+            return await asyncio.to_thread(self._store_result, paper, folder, failure)
 
     def _start_processes(self) -> None:
         """Start the parsing processes while a file arrives, as starting them takes longer than parsing a page."""
@@ -160,7 +160,7 @@ class PaperLibrary:
             self._workers.start()
 
     @asynccontextmanager
-    async def _alone(self, name: str) -> AsyncIterator[None]:
+    async def _reading_alone(self, name: str) -> AsyncIterator[None]:
         """While this block runs, no other task of this process reads the paper."""
         lock = self._reading.setdefault(name, asyncio.Lock())
         async with lock:
@@ -169,7 +169,7 @@ class PaperLibrary:
     def _add(
         self, papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]] = MappingProxyType({})
     ) -> tuple[str, ...]:
-        if self._missing(papers, snippets, self._index.get()):
+        if self._incomplete_papers(papers, snippets, self._index.get()):
             with self.collection.writer(None) as writer:
                 self._write(writer, papers, snippets)
                 self._refresh(writer)
@@ -178,7 +178,7 @@ class PaperLibrary:
         documents = [index.document_of(paper) for paper in papers]
         return tuple(document.name for document in documents if document is not None)
 
-    def _missing(
+    def _incomplete_papers(
         self, papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]], index: LibraryIndex
     ) -> list[Paper]:
         """Papers of which the library lacks something."""
@@ -204,7 +204,7 @@ class PaperLibrary:
         new: dict[str, PreparedDocument] = {}
         claimed: set[str] = set()
         with TemporaryFolder() as folder:
-            for paper in self._missing(papers, snippets, index):
+            for paper in self._incomplete_papers(papers, snippets, index):
                 if not claimed.isdisjoint(identities_of(paper)):
                     continue  # the paper came twice; what the second description adds is stored the next time
                 claimed |= identities_of(paper)
@@ -239,7 +239,7 @@ class PaperLibrary:
         parsed = DocumentParser(self.collection.images, settings).parse(file)
         return writer.prepare(file, name=name, format=Format.MARKDOWN.value, origin=origin, parsed=parsed)
 
-    def _known(self, paper: Paper) -> PaperText | None:
+    def _known_text(self, paper: Paper) -> PaperText | None:
         """The text of a paper as far as it is known without fetching its link; None if the link has to be fetched."""
         document = self._document(paper)
         if not is_only_described(document):
@@ -262,7 +262,7 @@ class PaperLibrary:
             document = self.collection.document(name)
         return document
 
-    def _keep(self, paper: Paper, folder: TemporaryFolder, failure: FetchFailure | None) -> PaperText:
+    def _store_result(self, paper: Paper, folder: TemporaryFolder, failure: FetchFailure | None) -> PaperText:
         """Store what a link gave, or that it gives nothing and need not be tried again; then remove the folder."""
         outcome: ReadOutcome
         with folder as path:
@@ -300,7 +300,7 @@ class PaperLibrary:
             name, content = self._document(fetched_file.paper).name, file_sha256(fetched_file.file)
             twin = self._index.get().with_content(content)
             if twin is not None and twin.name != name:
-                fetched_file.result = self._join(name, fetched_file.paper, twin)
+                fetched_file.result = self._join_twin(name, fetched_file.paper, twin)
             elif name in new or content in contents:
                 later.append(fetched_file)
             else:
@@ -339,7 +339,7 @@ class PaperLibrary:
             fetched_file.result = fetched_file.result or ("full_text", None)
         update_indexes(self.collection, wait=True)
 
-    def _join(self, name: str, paper: Paper, twin: Document) -> tuple[ReadOutcome, str | None]:
+    def _join_twin(self, name: str, paper: Paper, twin: Document) -> tuple[ReadOutcome, str | None]:
         """Let another document, whose file has the same bytes, stand for the paper in place of its description."""
         if not is_paper_meant(paper, self.collection.document_quotes(twin.name)[:_FIRST_QUOTES]):
             return "other_paper", _other_paper(paper)

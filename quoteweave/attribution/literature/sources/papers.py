@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError, model_validator
 from quoteweave.core.errors import UsageError
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Record
-from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized
+from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized_identifiers
 
 SortBy = Literal["relevance", "citations"]
 """The order of what is found: as the source ranks it, or the most cited first."""
@@ -142,7 +142,7 @@ class Paper(Record):
 def identifiers_of(paper: Paper) -> frozenset[str]:
     """Return identifiers of the paper, such as `doi:10.1/x` or `arxiv:2407.12861`, from its identifiers and URLs.
 
-    Each is in one form (`normalized`). A paper's id at its source is not among them.
+    Each is in one form (`normalized_identifiers`). A paper's id at its source is not among them.
 
     >>> paper = Paper(id="1", title="", identifiers={"doi": "https://doi.org/10.48550/arXiv.2407.12861"})
     >>> sorted(identifiers_of(paper))
@@ -151,7 +151,7 @@ def identifiers_of(paper: Paper) -> frozenset[str]:
     in_addresses = (identifiers_of_address(url or "") for url in (paper.url, paper.pdf_url))
     return frozenset(
         f"{kind}:{value}"
-        for identifiers in (normalized(paper.identifiers), *in_addresses)
+        for identifiers in (normalized_identifiers(paper.identifiers), *in_addresses)
         for kind, value in identifiers.items()
     )
 

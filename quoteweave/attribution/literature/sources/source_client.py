@@ -150,7 +150,7 @@ class SourceClient:
                 if pause > pauses_left:
                     raise self._waits_too_long(failed, pause) from None
                 if pause > self._left_in_all():
-                    raise self._given_up(str(failed.error)) from None
+                    raise self._given_up_error(str(failed.error)) from None
                 pauses_left -= pause
                 if failed.hold:
                     self._pace.hold(pause)  # the source asks all users of this key to wait
@@ -193,14 +193,14 @@ class SourceClient:
         """Send a request. Raises TimeoutError, and SourceUnreachable if the source was waited for too long in all."""
         seconds_left = self._left_in_all()
         if seconds_left <= 0:
-            raise self._given_up("it was too slow before")
+            raise self._given_up_error("it was too slow before")
         try:
             with self._counted():
                 async with asyncio.timeout(min(self._limits.attempt_s, seconds_left)):
                     return await client.send(prepared)
         except TimeoutError:
             if seconds_left < self._limits.attempt_s:
-                raise self._given_up("no reply came in time") from None
+                raise self._given_up_error("no reply came in time") from None
             raise
 
     def _left_in_all(self) -> float:
@@ -213,7 +213,7 @@ class SourceClient:
         waiting = current_waiting()
         return nullcontext() if waiting is None else waiting.wait(self._pace.timing.clock)
 
-    def _given_up(self, reason: str) -> SourceUnreachable:
+    def _given_up_error(self, reason: str) -> SourceUnreachable:
         return SourceUnreachable(
             f"{self.service.name} ({self.address.shown}) was given up after {self._limits.in_all_s:g} s: "
             f"{reason.rstrip('.')}. Your own documents can be searched without it",
@@ -260,16 +260,16 @@ class SourceClient:
     def _content(self, response: "Response") -> bytes:
         """The body of a successful response. Raises the error of any other."""
         if not response.is_success:
-            raise self._failed(response)
+            raise self._error_of(response)
         if len(response.content) > MAX_REPLY_BYTES:
             raise self.bad_reply(f"a reply of more than {MAX_REPLY_BYTES // 10**6} MB")
         return response.content
 
-    def _failed(self, response: "Response") -> Exception:
+    def _error_of(self, response: "Response") -> Exception:
         status = response.status_code
         reason = self.clean(_error_text(response.content)) or response.reason_phrase or "no reason given"
         message = f"{self.address.shown} answered {status}: {reason.rstrip('.')}. "
-        pause_s, attempts = _asked_pause(response), self._limits.attempts
+        pause_s, attempts = _requested_pause(response), self._limits.attempts
         if status in self.service.too_fast:
             refused = SourceRefused(message + self.service.advice(status, self.address), status=status)
             return _TryAgain(refused, attempts, pause_s=pause_s, hold=pause_s is not None)
@@ -308,7 +308,7 @@ class SourceClient:
         return self.address.base.rstrip("/") + request.path
 
 
-def _asked_pause(response: "Response") -> float | None:
+def _requested_pause(response: "Response") -> float | None:
     """Seconds to pause that the source asks for, by Retry-After or else OpenAlex's own headers; None if it does not."""
     pause = retry_after_s(response.headers.get("retry-after", ""))
     if pause is None and response.headers.get("x-ratelimit-remaining") == "0":

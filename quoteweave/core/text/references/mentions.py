@@ -215,14 +215,14 @@ def _numbered_pages(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
     """Mentions such as 'page 12', 'pages 3, 4 and 6', 'slides 3 to 5', 'page three', 'page iv', 'page 2 of part 3'."""
     for match in words.patterns["pages"].finditer(text):
         listed = match[match.lastindex or 0]
-        numbers = list(_listed(listed, words.patterns["page number"], words))
+        numbers = list(_listed_names(listed, words.patterns["page number"], words))
         part = _part_behind("of part", text, match.end(), words)
         for number in numbers:
             is_counted = part is not None and not part.is_unread and number.isdecimal()
             yield part.on_page(int(number)) if part and is_counted else PlaceName("page", number)
 
 
-def _listed(listed: str, number_pattern: MentionPattern, words: ReferenceWords) -> Iterator[str]:
+def _listed_names(listed: str, number_pattern: MentionPattern, words: ReferenceWords) -> Iterator[str]:
     """The numbers of '3, 4 and 6 to 8' and those between them; Roman numerals are left as they are."""
     before, end = "", 0
     for match in number_pattern.finditer(listed):
@@ -332,7 +332,7 @@ def _parts(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
         listed = _LISTED_ROMAN.sub(
             lambda numeral: _arabic(numeral[0].lower()) or numeral[0], match[match.lastindex or 0]
         )
-        for number in _listed(listed, words.patterns["part number"], words):
+        for number in _listed_names(listed, words.patterns["part number"], words):
             yield from _names_of_part(part, _arabic(number))
     text = words.patterns["parts"].sub(" ", text) if several else text
     for match in words.patterns["part"].finditer(text):

@@ -54,7 +54,7 @@ def read_front_matter_request(question: str) -> FrontMatterRequest | None:
     if len(question) > MAX_ANALYSED_CHARACTERS:
         return None
     text = _normalized(analyse_question(question).text)
-    joints = list(_joint().finditer(text))[:MAX_JOINTS]
+    joints = list(_joint_pattern().finditer(text))[:MAX_JOINTS]
     return _request(text) or next(filter(None, (_double_request(text, joint) for joint in joints)), None)
 
 
@@ -65,7 +65,7 @@ def _request(text: str) -> FrontMatterRequest | None:
             phrase = (match["it"] or "") if match else ""
             named = _document_named(phrase) if match else None
             if named is not None:
-                return FrontMatterRequest(parts=(part,), naming_words=named, is_pointing=_points(phrase))
+                return FrontMatterRequest(parts=(part,), naming_words=named, is_pointing=_is_pointing(phrase))
     return None
 
 
@@ -83,7 +83,7 @@ def _double_request(text: str, joint: re.Match[str]) -> FrontMatterRequest | Non
     return first.model_copy(update={"parts": parts}) if len(set(parts)) == len(parts) else None
 
 
-def _points(phrase: str) -> bool:
+def _is_pointing(phrase: str) -> bool:
     return phrase.partition(" ")[0] in front_matter_words("pointing")
 
 
@@ -105,7 +105,7 @@ def _document_named(phrase: str) -> tuple[str, ...] | None:
     phrase_words = re.findall(r"[\w-]+'?", phrase)
     if not phrase_words or phrase in front_matter_words("pronouns"):
         return ()
-    pointing = _points(phrase)
+    pointing = _is_pointing(phrase)
     if pointing or phrase_words[0] in front_matter_words("articles"):
         phrase_words = phrase_words[1:]
     before = list(takewhile(lambda word: word not in document_nouns(), phrase_words))
@@ -140,7 +140,7 @@ def _when_alone() -> list[re.Pattern[str]]:
 
 
 @cache
-def _joint() -> re.Pattern[str]:
+def _joint_pattern() -> re.Pattern[str]:
     """A pattern of what may be between two questions."""
     return re.compile(rf"[?.;,]+\s+(?:{front_matter_pattern('and')}\s+)?|\s+{front_matter_pattern('and')}\s+")
 

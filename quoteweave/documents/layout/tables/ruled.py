@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, area, hull, inside
-from quoteweave.core.text.units import in_one_line
+from quoteweave.core.text.units import join_cell_lines
 from quoteweave.documents.layout.blocks import group_lines
 from quoteweave.documents.layout.graphics import PageGraphics
 from quoteweave.documents.layout.reading_order import TOLERANCE, split_at_gaps
@@ -67,7 +67,7 @@ def _from_cells(cells: Sequence[Box], lines: SpatialIndex[Line]) -> Table | None
     if len(tops) < 2 or len(lefts) < 2 or len(cells) < 4:
         return None
     words = {(cell[1], cell[0]): _words(cell, lines) for cell in cells}
-    rows = [[in_one_line(_by_rows(words.get((top, left), ()))) for left in lefts] for top in tops]
+    rows = [[join_cell_lines(_by_rows(words.get((top, left), ()))) for left in lefts] for top in tops]
     # In a chart, labels cross the lines of its grid.
     settled = sum(inside(word.box, cell) > 0.6 for cell in cells for word in words[cell[1], cell[0]])
     box = hull(cells)

@@ -33,7 +33,7 @@ from quoteweave.core.records import WITHOUT_STATEMENTS
 from quoteweave.core.text.foreign_languages import permission_words
 from quoteweave.core.text.question_analysis import WHAT_MEANS, with_words_alike, words_alike
 from quoteweave.core.text.question_words import asked_thing
-from quoteweave.core.text.spelling_variants import spelled_otherwise
+from quoteweave.core.text.spelling_variants import other_spellings
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
@@ -140,7 +140,7 @@ class AnswerCriteria:
         self._asks_for_row = asks_for_row(question, context)
         self._asked_noun = asked_noun(question) if question.asks == "statement" else frozenset[str]()
         self._quantity = question.quantity
-        self._spelled = spelled_otherwise(text)
+        self._spelled = other_spellings(text)
         self._called = called_by_kind(text)
         self._titles = {name: words_of_whole_document(text, context, name) for name in self._documents}
         self._years = DocumentYears(question, self._documents, self._titles)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
 
-from quoteweave.core.concurrency.recent_cache import of_recent_texts
+from quoteweave.core.concurrency.recent_cache import cached_for_recent_texts
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 
@@ -44,7 +44,7 @@ MIN_OWN_NAMES = 0.8
 Rows = Sequence[Sequence[str]]
 
 
-@of_recent_texts(512, longest=8_000)
+@cached_for_recent_texts(512, longest=8_000)
 def read_rows(text: str) -> Rows:
     """The cells of each line that holds more than one, without the dots that lead to the next."""
     lines = (line.split("|") for line in text.splitlines() if "|" in line)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.answers import Context
-from quoteweave.core.concurrency.recent_cache import of_recent_texts
+from quoteweave.core.concurrency.recent_cache import cached_for_recent_texts
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.tokens import STOP_WORDS, name_words, words
@@ -224,13 +224,13 @@ def _best_over_lines(text: str, weights: Mapping[str, float]) -> str:
     return max(_over_lines(text), key=lambda one: coverage(weights, words(one)), default="")
 
 
-@of_recent_texts(512, longest=8_000)
+@cached_for_recent_texts(512, longest=8_000)
 def _over_lines(text: str) -> list[str]:
     whole = (part.text for part in split_sentences(text))
     return [tidy(part, MAX_PICTURE_SENTENCE) for part in whole if "|" not in part and _is_prose(part)]
 
 
-@of_recent_texts(512, longest=8_000)
+@cached_for_recent_texts(512, longest=8_000)
 def _sentences(text: str) -> list[PicturedSentence]:
     return list(_each_sentence(_runs(text.splitlines())))
 
