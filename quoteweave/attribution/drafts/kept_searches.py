@@ -86,11 +86,13 @@ def keep_searches(
     """
     identity = json.dumps({"draft": draft, "version": __version__, **settings}, sort_keys=True, default=str)
     file = caches_folder() / "unfinished" / f"{hashlib.sha256(identity.encode()).hexdigest()}.jsonl"
+    try:
+        lines = [line for _, line in iter_records(file, _Line, drop_cut=True)] if file.exists() else []
+    except DatasetError:
+        # The file has another format or is damaged: all is looked for again, and kept in a new file.
+        file.unlink(missing_ok=True)
+        lines = []
     with open_for_append(file) as write:
-        try:
-            lines = [line for _, line in iter_records(file, _Line, drop_cut=True)]
-        except DatasetError:
-            lines = []  # the file has another format or is damaged: all is looked for again
         searches = KeptSearches(literature, lines, write)
         yield searches
         if searches.finished:

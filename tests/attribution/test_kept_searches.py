@@ -1,0 +1,50 @@
+"""Searches of an unfinished draft: what is kept of them is not searched for again, also after its file was damaged."""
+
+import asyncio
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from quoteweave.attribution.attribute import attribution_of
+from quoteweave.attribution.drafts.kept_searches import keep_searches
+from quoteweave.attribution.excerpts import Excerpt
+from quoteweave.attribution.literature.attributor import LiteratureAttributor
+from quoteweave.attribution.records import Attribution
+from quoteweave.pipeline.search import Trace
+
+CLAIM = Excerpt(mark=None, start=0, claim="Blur hurts networks.", text="Blur hurts networks.")
+
+
+class FindsNothing:
+    """Stands for the literature, and counts what it is asked for."""
+
+    def __init__(self) -> None:
+        self.searches = 0
+
+    async def attribute_excerpt(self, excerpt: Excerpt) -> Attribution:
+        self.searches += 1
+        return attribution_of(excerpt, (), Trace(clauses=()))
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+def search(literature: FindsNothing) -> None:
+    with keep_searches(cast(LiteratureAttributor, literature), "draft.md", {}) as kept:
+        asyncio.run(kept.attribute_excerpt(CLAIM))
+
+
+def test_a_damaged_file_is_replaced_so_that_what_is_found_next_is_kept(tmp_path: Path) -> None:
+    literature = FindsNothing()
+    search(literature)
+    search(literature)
+    assert literature.searches == 1
+    (file,) = tmp_path.rglob("*.jsonl")
+    file.write_bytes(file.read_bytes().replace(b"Blur", b"Blot", 1))
+    search(literature)
+    assert literature.searches == 2
+    search(literature)
+    assert literature.searches == 2
