@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self, TypedDict, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable, by_setting, join_ways
+from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.messages import replace_lone_surrogates
 from quoteweave.endpoints.address import EndpointAddress, takes_environment_key
 from quoteweave.endpoints.errors import endpoint_error, error_in_body, one_line
@@ -226,9 +227,7 @@ class Connection:
         return {"headers": headers}
 
     def _misshapen(self, error: ValidationError, expected: str) -> EndpointBadResponse:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "body"
-        return self.bad_response(f"{place}: {first['msg']}", expected)
+        return self.bad_response(describe_validation_error(error, "body"), expected)
 
 
 def _sdk_client(http_client: BoundedClient, address: EndpointAddress, retry_policy: RetryPolicy) -> "AsyncOpenAI":

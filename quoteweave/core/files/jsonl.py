@@ -157,8 +157,8 @@ def _replace_lone_surrogates(line: bytes) -> bytes:
     return line
 
 
-def describe_validation_error(error: ValidationError) -> str:
-    """Describe the first problem of a validation error, with its field."""
+def describe_validation_error(error: ValidationError, root_name: str = "the line") -> str:
+    """Describe the first problem of a validation error, with its field, or `root_name` where it is in none."""
     first = error.errors(include_url=False, include_context=False)[0]
     field = ".".join(str(part) for part in first["loc"])
-    return f"{field or 'the line'}: {first['msg'].removeprefix('Value error, ')}"
+    return f"{field or root_name}: {first['msg'].removeprefix('Value error, ')}"

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, StringConstraints, ValidationError
 
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
 from quoteweave.core.errors import SourceBadResponse, UsageError
+from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize, replace_lone_surrogates
 
@@ -170,5 +171,4 @@ def arxiv_file(number: str | None) -> str | None:
 
 def fault_of(error: ValidationError) -> str:
     """The first fault of what a source sent: the field, and what is wrong with it."""
-    first = error.errors(include_url=False)[0]
-    return f"{'.'.join(map(str, first['loc'])) or 'entry'}: {first['msg']}"[:120]
+    return describe_validation_error(error, "entry")[:120]

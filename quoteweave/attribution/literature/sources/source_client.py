@@ -27,6 +27,7 @@ from quoteweave.core.errors import (
     by_setting,
     join_ways,
 )
+from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.endpoints.address import EndpointAddress, same_origin
 from quoteweave.endpoints.errors import one_line
 from quoteweave.endpoints.http_client import retry_after_s
@@ -299,10 +300,8 @@ class SourceClient:
             return shape.model_validate_json(reply)
         except ValidationError as error:
             message = self.clean(_error_message(reply))
-            first = error.errors(include_url=False)[0]
-            place = ".".join(map(str, first["loc"])) or "the reply"
-            fault = f"it says {message!r}" if message else f"{place}: {self.clean(first['msg'])}"
-            raise self.bad_reply(fault) from None
+            fault = self.clean(describe_validation_error(error, "the reply"))
+            raise self.bad_reply(f"it says {message!r}" if message else fault) from None
 
     def _url(self, request: SourceRequest) -> str:
         return self.address.base.rstrip("/") + request.path
