@@ -28,7 +28,6 @@ class LazyRegex:
         if name.startswith("__"):  # copying and pickling look these up, and a compiled pattern may lack them
             raise AttributeError(name)
         compiled = re.compile(self.pattern, self._flags)
-        self.__dict__.update(
-            (attribute, getattr(compiled, attribute)) for attribute in dir(compiled) if not attribute.startswith("__")
-        )
+        attributes = (attribute for attribute in dir(compiled) if not attribute.startswith("__"))
+        self.__dict__.update((attribute, getattr(compiled, attribute)) for attribute in attributes)
         return getattr(compiled, name)

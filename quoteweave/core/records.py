@@ -64,9 +64,8 @@ class Record(BaseModel):
             cls.model_config = {**cls.model_config, "json_schema_extra": {**(extra or {}), "description": description}}
         fields = [f"{name}: {field.description}" for name, field in cls.model_fields.items() if field.description]
         listed = ["Fields:", *(f"    {line}" for line in fields)] if fields else []
-        cls.__doc__ = "\n".join([*([description, ""] if description and listed else [description]), *listed]).strip(
-            "\n"
-        )
+        parts = [description, "", *listed] if description and listed else [description, *listed]
+        cls.__doc__ = "\n".join(parts).strip("\n")
 
 
 class Page(Record):

@@ -190,9 +190,7 @@ class CompletionBuilder:
         """Count further characters. Raises EndpointBadResponse if there are too many."""
         self._received += characters
         if self._received > MAX_CHARACTERS:
-            raise self._connection.impossible_content(
-                f"more than {MAX_CHARACTERS:,} characters, which is more than is read"
-            )
+            raise self._connection.bad_content(f"more than {MAX_CHARACTERS:,} characters, which is more than is read")
 
     def _redacted(self, piece: CompletionDelta) -> list[CompletionDelta]:
         """Add a piece with secrets redacted; return the text that is certain to hold none."""

@@ -171,7 +171,7 @@ class Connection:
                 remedy=join_ways("ask again", by_setting("raise the limit: {}", "call_limit_s")),
             )
         if isinstance(error, ResponseTooLarge):
-            return self.impossible_content(f"{error}, which is more than is read of an answer")
+            return self.bad_content(f"{error}, which is more than is read of an answer")
         if isinstance(error, RecursionError):
             return self.bad_response("its JSON is nested too deeply", expected or "answer")
         if isinstance(error, ValueError) and expected:
@@ -203,7 +203,7 @@ class Connection:
             remedy="check that the URL is that of an OpenAI-compatible API; it usually ends in /v1",
         )
 
-    def impossible_content(self, problem: str) -> EndpointBadResponse:
+    def bad_content(self, problem: str) -> EndpointBadResponse:
         """The error for a well-formed response with impossible content."""
         return EndpointBadResponse(f"{self.address.shown} sent for the model {self.model} {problem}.")
 

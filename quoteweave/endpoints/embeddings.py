@@ -126,7 +126,7 @@ class EmbeddingsClient:
         for batch, part in parts:
             first, other = parts[0][1].vectors.shape[1], part.vectors.shape[1]
             if first != other:
-                raise connection.impossible_content(
+                raise connection.bad_content(
                     f"vectors of {first} and of {other} numbers, these for {_text_name(texts, batch[0])}"
                 )
         vectors = [part.vectors for _, part in parts] or [np.empty((0, self.dimensions or 0), dtype=np.float32)]
@@ -159,7 +159,7 @@ class EmbeddingsClient:
         import numpy as np
 
         if [item.index for item in items] != list(range(len(names))):
-            raise connection.impossible_content(
+            raise connection.bad_content(
                 f"{pluralize(len(items), 'embedding')} and not one for each of "
                 f"{pluralize(len(names), 'text')}, the first of them {names[0]}"
             )
@@ -167,15 +167,15 @@ class EmbeddingsClient:
         for item, text in zip(items, names, strict=True):
             if len(item.embedding) != dimension or not dimension:
                 numbers = f"a vector of {len(item.embedding)} numbers where {dimension or 'some'} were expected"
-                raise connection.impossible_content(f"{numbers}, for {text}")
+                raise connection.bad_content(f"{numbers}, for {text}")
         with np.errstate(over="ignore"):  # numbers that overflow become infinite, and are refused as such
             vectors = np.array([item.embedding for item in items], dtype=np.float32)
         finite = np.isfinite(vectors).all(axis=1)
         if not finite.all():
             text = names[int(np.argmin(finite))]
-            raise connection.impossible_content(f"numbers that are not finite (NaN or infinite) for {text}")
+            raise connection.bad_content(f"numbers that are not finite (NaN or infinite) for {text}")
         if not (some := vectors.any(axis=1)).all():
-            raise connection.impossible_content(
+            raise connection.bad_content(
                 f"a vector of zeros, which is like no other, for {names[int(np.argmin(some))]}"
             )
         return vectors

@@ -136,9 +136,7 @@ def _characters(escape: re.Match[str]) -> Iterator[tuple[str, int]]:
     if kind in ("percent", "hex"):
         mark = "%" if kind == "percent" else r"\x"
         characters = bytes.fromhex(escaped.replace(mark, "")).decode("utf-8", "surrogateescape")
-        yield from (
-            (character, (len(mark) + 2) * len(character.encode("utf-8", "surrogateescape"))) for character in characters
-        )
+        yield from ((char, (len(mark) + 2) * len(char.encode("utf-8", "surrogateescape"))) for char in characters)
     elif kind == "units":
         characters = bytes.fromhex(escaped.replace(r"\u", "")).decode("utf-16-be", "surrogatepass")
         yield from ((character, 6 if character <= "\uffff" else 12) for character in characters)
@@ -146,9 +144,7 @@ def _characters(escape: re.Match[str]) -> Iterator[tuple[str, int]]:
         yield _CONTROLS.get(escape["char"], escape["char"]), 2
     else:
         characters = html.unescape(escaped) or "\ufffd"
-        yield from (
-            (character, 1 if at + 1 < len(characters) else len(escaped) - at) for at, character in enumerate(characters)
-        )
+        yield from ((char, 1 if at + 1 < len(characters) else len(escaped) - at) for at, char in enumerate(characters))
 
 
 class StreamRedactor:
@@ -178,11 +174,8 @@ def endpoint_redactor(url: str, key: str, further_secrets: Iterable[str] = ()) -
 
     `further_secrets` are sent along with them, such as headers of the environment.
     """
-    keys = [
-        key,
-        *further_secrets,
-        *(value for name, value in parse_qsl(urlsplit(url).query) if SECRET_FIELD.search(name)),
-    ]
+    in_query = (value for name, value in parse_qsl(urlsplit(url).query) if SECRET_FIELD.search(name))
+    keys = (key, *further_secrets, *in_query)
     return _redactor((*(key for key in keys if len(key) >= _MIN_KEY), *_credentials(url)))
 
 

@@ -113,13 +113,13 @@ class RerankClient:
 def _scores(connection: Connection, results: list[_Result], documents: Sequence[str]) -> list[float]:
     results = sorted(results, key=lambda result: result.index)
     if [result.index for result in results] != list(range(len(documents))):
-        raise connection.impossible_content(
+        raise connection.bad_content(
             f"{pluralize(len(results), 'score')} and not one for each of {pluralize(len(documents), 'document')}"
         )
     scores = [math.nan if result.relevance_score is None else result.relevance_score for result in results]
     for number, (score, document) in enumerate(zip(scores, documents, strict=True), 1):
         if not math.isfinite(score):
-            raise connection.impossible_content(
+            raise connection.bad_content(
                 f"a score that is not finite (NaN or infinite) for document {number} of {len(documents)}: "
                 f"{excerpt(document)!r}"
             )

@@ -222,9 +222,9 @@ class LocalChat:
 
     @cached_property
     def _request_settings(self) -> Mapping[str, object]:
-        base = (
-            adapter_base(locate_checkpoint(self._checkpoint), self._base) if is_local(self._checkpoint) else self._base
-        )
+        base = self._base
+        if is_local(self._checkpoint):
+            base = adapter_base(locate_checkpoint(self._checkpoint), base)
         settings = {
             "weights": weights_identity(self._checkpoint),
             "base": None if base is None else weights_identity(base),

@@ -106,12 +106,8 @@ class CitedDraft(Record):
 
     def citations(self, number: int) -> list[Citation]:
         """Return the citations of a reference's passage, one for each sentence that cites it, in their order."""
-        cited = [
-            sentence.attribution
-            for sentence in self.sentences
-            if sentence.number == number and sentence.attribution is not None
-        ]
-        return [attribution.candidates[0].citation for attribution in cited]
+        cited = (sentence.attribution for sentence in self.sentences if sentence.number == number)
+        return [attribution.candidates[0].citation for attribution in cited if attribution is not None]
 
     def mark(self, number: int) -> str:
         """Return the mark that is set for a reference, with the space before it."""

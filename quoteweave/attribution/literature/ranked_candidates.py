@@ -64,12 +64,10 @@ def earliest_of_equals(candidates: Sequence[Candidate]) -> Candidate:
         for candidate in candidates
         if candidate.outcome == best.outcome == "supported" and abs(candidate.coverage - best.coverage) <= NEARLY_EQUAL
     ]
-    earliest = (
-        candidate
-        for candidate in equals
-        if all(_is_earlier(candidate, other) for other in equals if other is not candidate)
-    )
-    return next(earliest, best)
+    for candidate in equals:
+        if all(_is_earlier(candidate, other) for other in equals if other is not candidate):
+            return candidate
+    return best
 
 
 def _is_earlier(candidate: Candidate, other: Candidate) -> bool:

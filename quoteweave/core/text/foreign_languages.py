@@ -179,11 +179,9 @@ def foreign_asking(question: str, kinds: Iterable[Kind]) -> Iterator[tuple[Kind,
     """The words that ask for each kind of answer, only in the language of this question: "wie" is "who" in Dutch."""
     language = foreign_language(question)
     tables = [_answer_tables()[code].get("asks", {}) for code in sorted(language.codes if language else ())]
-    return (
-        (kind, asking_words)
-        for kind in kinds
-        if (asking_words := [word for table in tables for word in table.get(kind, ())])
-    )
+    for kind in kinds:
+        if asking_words := [word for table in tables for word in table.get(kind, ())]:
+            yield kind, asking_words
 
 
 @cache

@@ -148,17 +148,13 @@ def analyse_question(question: str) -> QuestionAnalysis:
     overview = short and asks not in {"count", "date", "money", "person", "place"} and rules.asks_overview(text)
     # "The table of contents" asks for no table.
     text_without_places = without_places(text) if places else text
-    picture_types = (
-        ()
-        if labels
-        else tuple(kind for kind, pattern in rules.picture_types.items() if pattern.search(text_without_places))
-    )
+    picture_types = (kind for kind, pattern in rules.picture_types.items() if pattern.search(text_without_places))
     return QuestionAnalysis(
         text=text,
         instructions=instructions,
         places=places,
         labels=labels,
-        picture_types=picture_types,
+        picture_types=() if labels else tuple(picture_types),
         asks_front=overview or (not labels and not places and rules.front.search(text) is not None),
         asks_overview=overview,
         names=names_in(text) if short else (),
@@ -242,13 +238,11 @@ def with_words_alike(statement_words: frozenset[str], question_words: Iterable[s
 @cache
 def opposite_words() -> list[tuple[frozenset[str], frozenset[str]]]:
     """Pairs of sets of words with opposite meanings, as `core.text.tokens.words` stems them."""
-    return [
-        (
-            frozenset(words(" ".join(first), keep_stop_words=True)),
-            frozenset(words(" ".join(second), keep_stop_words=True)),
-        )
-        for first, second in question_entries("opposites")
-    ]
+
+    def stems(phrases: Iterable[str]) -> frozenset[str]:
+        return frozenset(words(" ".join(phrases), keep_stop_words=True))
+
+    return [(stems(first), stems(second)) for first, second in question_entries("opposites")]
 
 
 def analyse_lines(question: str) -> Counter[QuestionAnalysis]:

@@ -137,9 +137,8 @@ def name_words(document: str) -> tuple[str, ...]:
     ('timber',)
     """
     path = PurePosixPath(document)
-    return tuple(
-        words(path.parent.name if path.stem.casefold() in _UNSPECIFIC_NAMES and path.parent.name else path.stem)
-    )
+    is_unspecific = path.stem.casefold() in _UNSPECIFIC_NAMES
+    return tuple(words((is_unspecific and path.parent.name) or path.stem))
 
 
 def _words_of(folded: str, *, stem: bool = True, keep_stop_words: bool = False) -> list[str]:

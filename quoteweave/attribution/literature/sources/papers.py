@@ -149,11 +149,8 @@ def identifiers_of(paper: Paper) -> frozenset[str]:
     ['arxiv:2407.12861', 'doi:10.48550/arxiv.2407.12861']
     """
     in_addresses = (identifiers_of_address(url or "") for url in (paper.url, paper.pdf_url))
-    return frozenset(
-        f"{kind}:{value}"
-        for identifiers in (normalized_identifiers(paper.identifiers), *in_addresses)
-        for kind, value in identifiers.items()
-    )
+    stated = (normalized_identifiers(paper.identifiers), *in_addresses)
+    return frozenset(f"{kind}:{value}" for identifiers in stated for kind, value in identifiers.items())
 
 
 def describe_paper(paper: Paper) -> str:

@@ -197,13 +197,8 @@ class SemanticScholar:
         if not words:
             return SnippetsFound(snippets=(), notes=note)
         limit = min(_MAX_SNIPPETS, k if before is None else 2 * k)
-        parameters = {
-            "query": words,
-            "fields": _SNIPPET_FIELDS,
-            "limit": str(limit),
-            **_published(before),
-            **self._of_field,
-        }
+        restrictions = {**_published(before), **self._of_field}
+        parameters = {"query": words, "fields": _SNIPPET_FIELDS, "limit": str(limit), **restrictions}
         sent = (await self._client.read(SourceRequest("/snippet/search", parameters), _SnippetsSent)).data[:limit]
         passages, faults = _read_snippets(sent)
         if faults and not passages:
@@ -256,9 +251,8 @@ class SemanticScholar:
         titles = {snippet.paper.corpus_id: snippet.paper.title for snippet in snippets}
         if not titles:
             return {}
-        request = SourceRequest(
-            "/paper/batch", {"fields": _FIELDS}, {"ids": [f"CorpusId:{corpus_id}" for corpus_id in titles]}
-        )
+        ids = [f"CorpusId:{corpus_id}" for corpus_id in titles]
+        request = SourceRequest("/paper/batch", {"fields": _FIELDS}, {"ids": ids})
         sent = (await self._client.read(request, _PapersSent)).root
         if len(sent) != len(titles):
             raise self._client.bad_reply(f"{len(sent)} papers for {len(titles)} that were asked for")

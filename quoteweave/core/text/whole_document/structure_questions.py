@@ -98,9 +98,8 @@ def _kinds_in(question: str) -> tuple[list[StructureKind], str]:
     patterns = _patterns()
     text, full_text = (_ELIDED.sub("de ", part.casefold()) for part in (without_places(question), question))
     kinds: list[StructureKind] = [kind for kind in get_args(StructureKind) if patterns[kind].search(text)]
-    if not kinds and patterns["appendix"].search(
-        full_text
-    ):  # appendices may be places too: "the tables in the appendices"
+    # Appendices may be places too: "the tables in the appendices".
+    if not kinds and patterns["appendix"].search(full_text):
         return ["appendix"], full_text
     if len(kinds) > 1 and "page" in kinds:
         if patterns["counted pages"].search(text):  # "How many slides have charts?"
@@ -132,10 +131,9 @@ def _alternatives() -> dict[str, str]:
     title_of = alternation(word for table in tables for word in table.get("title_of", ()))
     alternatives["title of"] = rf"{title_of}(?=\W*(?:\w{{2,4}}\W+)?\Z)"  # an article may follow it
     alternatives["counted pages"] = rf"{alternatives['counts']}\s+{alternatives['page']}"
-    alternatives["counted parts"] = (
-        rf"{alternatives['counts']}\s+(?:[^\W\d]+\s+)?(?:{'|'.join(alternatives[kind] for kind in kinds)})"
-    )
-    alternatives["kind asked"] = rf"^\W*[\w'’]+\s+(?:{'|'.join(alternatives[kind] for kind in kinds)})"
+    any_kind = rf"(?:{'|'.join(alternatives[kind] for kind in kinds)})"
+    alternatives["counted parts"] = rf"{alternatives['counts']}\s+(?:[^\W\d]+\s+)?{any_kind}"
+    alternatives["kind asked"] = rf"^\W*[\w'’]+\s+{any_kind}"
     return alternatives
 
 
