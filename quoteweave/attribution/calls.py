@@ -92,10 +92,10 @@ def masked_excerpts(text: str) -> list[str]:
     >>> masked_excerpts("Blur hurts networks.")
     ['Blur hurts networks [CITATION].']
     """
-    return [_masked(text, excerpt) for excerpt in read_excerpts(text)]
+    return [_masked_excerpt(text, excerpt) for excerpt in read_excerpts(text)]
 
 
-def _masked(text: str, excerpt: Excerpt) -> str:
+def _masked_excerpt(text: str, excerpt: Excerpt) -> str:
     if excerpt.mark is None:
         # The text is searched for the sentence, as the claim lacks words that introduce a source.
         sentence = split_sentences(text[excerpt.start :])[0].text

@@ -75,7 +75,7 @@ class PlaceName:
         return int(self.number) if self.number.isdecimal() else None
 
     @property
-    def whole(self) -> Self:
+    def without_page(self) -> Self:
         """The name of the part to which the named page belongs."""
         return replace(self, page=None)
 

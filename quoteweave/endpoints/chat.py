@@ -183,7 +183,7 @@ class CompletionBuilder:
         self._refusals.append(words.refusal or "")
         named = CompletionDelta(reasoning=words.reasoning_content or words.reasoning or "")
         if named.reasoning:
-            self._splitter.expect_separate_reasoning()
+            self._splitter.treat_as_answer()
         return [*self._redacted(named), *self._redacted(self._splitter.feed(words.content or ""))]
 
     def _check_length(self, characters: int) -> None:

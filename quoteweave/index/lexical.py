@@ -251,7 +251,7 @@ class LexicalIndex:
         if name.is_page and name.value is not None:
             numbered = self.pages_with_reference(str(PlaceName("page", page=name.value)))
             return distinct(np.concatenate([self.pages_with_reference(str(name)), numbered]))
-        pages = self.pages_with_reference(str(name.whole))
+        pages = self.pages_with_reference(str(name.without_page))
         if name.is_page or name.page is None:
             return pages if name.page is None else self.pages_with_reference(str(name))
         documents = self.document_of[pages]

@@ -51,14 +51,14 @@ class ModelLock:
 
     def __init__(self) -> None:
         self._lock = RLock()
-        self._taken = False
+        self._was_used = False
 
     @contextmanager
     def taken(self) -> Iterator[None]:
         """Hold the lock; the first use of a model also excludes all other models."""
-        with self._lock, nullcontext() if self._taken else _LOADING:
+        with self._lock, nullcontext() if self._was_used else _LOADING:
             yield
-            self._taken = True
+            self._was_used = True
 
 
 @contextmanager

@@ -217,7 +217,7 @@ class LexicalRetriever(Bm25Retriever):
         import numpy as np
 
         found, quotes = self._on_best_pages(index, pages)
-        sought = {part.whole for part in parts}
+        sought = {part.without_page for part in parts}
         lasts = [index.last_parts(part.kind) for part in sought if part.is_last]
         documents = index.document_of[index.page_of[found]].tolist()
         within = [

@@ -149,7 +149,7 @@ def find_leaks(trajectory: Trajectory, rule: HidingRule | None = None) -> tuple[
             for paper in step.shown
             if (reason := rule.reason(paper)) is not None
         ]
-        own_text = _own_text(step, rule.own, trajectory.setup.excerpt)
+        own_text = _shown_as_own_text(step, rule.own, trajectory.setup.excerpt)
         if own_text is not None:
             leaks.append(Leak(step=step.number, kind="own_text", paper=own_text, reason="own_paper"))
     selected = trajectory.selected
@@ -159,7 +159,7 @@ def find_leaks(trajectory: Trajectory, rule: HidingRule | None = None) -> tuple[
     return tuple(leaks)
 
 
-def _own_text(step: Step, own_paper: Paper | None, excerpt: str) -> Paper | None:
+def _shown_as_own_text(step: Step, own_paper: Paper | None, excerpt: str) -> Paper | None:
     """The paper under whose name a step showed the text of the excerpt's own paper; None if there is none."""
     if own_paper is None or not step.shown or not isinstance(step.action, Read | FindInText | SearchSnippets):
         return None

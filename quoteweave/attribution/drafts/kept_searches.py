@@ -38,18 +38,18 @@ class KeptSearches:
         self, literature: LiteratureAttributor, lines: Sequence[_Line], write: Callable[[_Line], None]
     ) -> None:
         self._literature, self._write = literature, write
-        self._found = {
+        self._attributions = {
             (line.claim, line.text): line.found for line in lines if line.found and self._is_there(line.found)
         }
         self._written = {line.written for line in lines}
-        self.earlier, self.finished = len(self._found), False
+        self.earlier, self.finished = len(self._attributions), False
 
     async def attribute_excerpt(self, excerpt: Excerpt) -> Attribution:
         """Return what was found earlier, or look for it now and keep it. Raises SourceError and StorageError."""
         key = (excerpt.claim, excerpt.text)
-        attribution = self._found.get(key)
+        attribution = self._attributions.get(key)
         if attribution is None:
-            attribution = self._found[key] = await self._literature.attribute_excerpt(excerpt)
+            attribution = self._attributions[key] = await self._literature.attribute_excerpt(excerpt)
             self._write(_Line(claim=excerpt.claim, text=excerpt.text, found=attribution))
         return attribution.model_copy(update={"excerpt": excerpt})
 

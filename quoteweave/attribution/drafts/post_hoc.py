@@ -226,7 +226,7 @@ class _Citing:
         # A passage that is only likely may be about something else, however many words it shares with the claim.
         if self.literature is None or from_documents.outcome == "supported":
             return _with_source(sentence, from_documents, "documents")
-        from_literature = await self._of_literature(excerpt)
+        from_literature = await self._search_literature(excerpt)
         if from_literature is None:
             # A likely passage of the documents is cited; without one, the sentence is still to be searched for.
             return _with_source(sentence, from_documents, "documents", otherwise="not_asked")
@@ -234,7 +234,7 @@ class _Citing:
             return _with_source(sentence, from_literature, "literature")
         return _with_source(sentence, from_documents, "documents")
 
-    async def _of_literature(self, excerpt: Excerpt) -> Attribution | None:
+    async def _search_literature(self, excerpt: Excerpt) -> Attribution | None:
         if self.literature is None or self.stopped:
             return None
         try:

@@ -111,7 +111,7 @@ class LiteratureAttributor:
 
     async def attribute_excerpt(self, excerpt: Excerpt, k: int = CANDIDATES) -> Attribution:
         """Find the source of one claim: at most `k` candidates. Raises SourceError where no source can be asked."""
-        candidates_found = await self._found(excerpt)
+        candidates_found = await self._find_candidates(excerpt)
         if not candidates_found.papers:
             nothing = attribution_of(excerpt, (), Trace(clauses=candidates_found.queries, notes=candidates_found.notes))
             return nothing.model_copy(update={"reason": NOTHING_FOUND})
@@ -187,7 +187,7 @@ class LiteratureAttributor:
         described = self._described(best, paper, texts.get("0")).model_copy(update={"outcome": outcome})
         return attribution_of(excerpt, [described], context.trace)
 
-    async def _found(self, excerpt: Excerpt) -> CandidatePapers:
+    async def _find_candidates(self, excerpt: Excerpt) -> CandidatePapers:
         """What the sources find. Meanwhile readers are imported, and papers are read as soon as passages name them."""
         reading: list[asyncio.Task[object]] = [asyncio.create_task(asyncio.to_thread(self._library.import_readers))]
 

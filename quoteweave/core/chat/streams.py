@@ -73,15 +73,15 @@ class ReasoningSplitter:
 
     def end(self) -> CompletionDelta:
         """End the text; return what was held back."""
-        self.expect_separate_reasoning()
+        self.treat_as_answer()
         last = self.feed("")
         remaining, self._held = self._held, ""
         if self._stage == "thought":
             return CompletionDelta(text=last.text, reasoning=last.reasoning + remaining)
         return CompletionDelta(text=last.text + remaining, reasoning=last.reasoning)
 
-    def expect_separate_reasoning(self) -> None:
-        """Treat all text as answer, because the reasoning arrives in a separate field."""
+    def treat_as_answer(self) -> None:
+        """Treat all text as answer: the reasoning arrives in a separate field, or its closing tag never came."""
         if self._stage == "opened":
             self._stage = "before"
             self._join_opened()

@@ -46,7 +46,7 @@ def open_picture(
         try:
             image = Image.open(BytesIO(source) if isinstance(source, bytes) else source, formats=formats)
         except UnidentifiedImageError as error:
-            raise UnfitPicture(f"is no {_one_of(formats)}, or has no pixels") from error
+            raise UnfitPicture(f"is no {_any_of_formats(formats)}, or has no pixels") from error
         except Image.DecompressionBombError as error:
             raise _too_large(megapixels) from error
         except Exception as error:  # Pillow's readers raise whatever a damaged header makes Python raise
@@ -109,7 +109,7 @@ def from_data_url(url: str, *, megabytes: float = MAX_MEGABYTES) -> bytes:
         raise UnfitPicture("has a data: address that is damaged") from error
 
 
-def _one_of(formats: tuple[str, ...] | None) -> str:
+def _any_of_formats(formats: tuple[str, ...] | None) -> str:
     *most, last = [_NAMES.get(name, name) for name in formats or ("picture",)]
     return f"{', '.join(most)} or {last}" if most else last
 

@@ -217,8 +217,8 @@ class EvidenceScorer:
         in "the charts of the report", only the words for pictures are searched for.
         """
         places = analysis.places
-        of_pages = {place.whole for place in places if place.page is not None}
-        are_pages = all(place.is_page or place.whole in of_pages for place in places)
+        of_pages = {place.without_page for place in places if place.page is not None}
+        are_pages = all(place.is_page or place.without_page in of_pages for place in places)
         if places and not analysis.labels and are_pages and self._is_single_document(within):
             found = (self.index.pages_meant_by(place) for place in places)
             return without_places(analysis.text) if all(any_within(each, within) for each in found) else analysis.text

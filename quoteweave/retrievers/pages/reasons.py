@@ -82,7 +82,7 @@ def _describe_missing(
     name: PlaceName, evidence: PageEvidence, scorer: EvidenceScorer, within: "Mask | None"
 ) -> Iterator[str]:
     is_label = any(name in analysis.labels for analysis in evidence.analyses)
-    if is_label or name.is_page or (name.page and _is_found(name.whole, evidence, scorer.index, within)):
+    if is_label or name.is_page or (name.page and _is_found(name.without_page, evidence, scorer.index, within)):
         yield f"refers to {name.phrase}, which was not found in the documents"
     elif name.page is None and not scorer.literal.is_mentioned(name, evidence.quote_scores, within):
         yield f"refers to {name.phrase}, but no heading of that name was found"

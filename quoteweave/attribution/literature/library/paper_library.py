@@ -288,11 +288,11 @@ class PaperLibrary:
         with self._parsing:
             if fetched.result is None:
                 queued = [self._fetched.popleft() for _ in range(len(self._fetched))]
-                self._parse_each([fetched, *(queued_file for queued_file in queued if queued_file is not fetched)])
+                self._parse_files([fetched, *(queued_file for queued_file in queued if queued_file is not fetched)])
         assert fetched.result is not None  # noqa: S101 - for the type checker
         return fetched.result
 
-    def _parse_each(self, fetched: Sequence[_Fetched]) -> None:
+    def _parse_files(self, fetched: Sequence[_Fetched]) -> None:
         new: dict[str, _Fetched] = {}
         contents: set[str] = set()
         later: list[_Fetched] = []
@@ -309,7 +309,7 @@ class PaperLibrary:
         if new:
             self._add_files(new)
         for fetched_file in later:  # their papers or their bytes are stored by now
-            self._parse_each([fetched_file])
+            self._parse_files([fetched_file])
 
     def _add_files(self, fetched: Mapping[str, _Fetched]) -> None:
         """Parse files, given by the names of their papers' documents."""
@@ -319,7 +319,7 @@ class PaperLibrary:
             quotes = [Quote.model_validate_json(record) for record in islice(prepared.quotes, _FIRST_QUOTES)]
             if is_paper_meant(fetched_file.paper, quotes):
                 return None
-            reason = _other_paper(fetched_file.paper)
+            reason = _other_paper_note(fetched_file.paper)
             fetched_file.result = "other_paper", reason
             return reason
 
@@ -342,7 +342,7 @@ class PaperLibrary:
     def _join_twin(self, name: str, paper: Paper, twin: Document) -> tuple[ReadOutcome, str | None]:
         """Let another document, whose file has the same bytes, stand for the paper in place of its description."""
         if not is_paper_meant(paper, self.collection.document_quotes(twin.name)[:_FIRST_QUOTES]):
-            return "other_paper", _other_paper(paper)
+            return "other_paper", _other_paper_note(paper)
         with self.collection.writer(None) as writer:
             writer.set_metadata(twin.name, merged_metadata(self.collection.document(twin.name), paper))
             with suppress(UsageError):  # another process has removed it
@@ -364,6 +364,6 @@ class PaperLibrary:
         return PaperText(outcome=outcome, text=text, document=document.name, pages=pages, note=note)
 
 
-def _other_paper(paper: Paper) -> str:
+def _other_paper_note(paper: Paper) -> str:
     title = " ".join(paper.title.split())[:_SHOWN_TITLE]
     return f"The link leads to another paper: its first pages do not have the title “{title}”."

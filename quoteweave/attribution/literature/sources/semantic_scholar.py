@@ -136,16 +136,16 @@ class _SnippetPaper(_Sent):
     title: SentText = ""
 
 
-class _SnippetFound(_Sent):
+class _SentSnippet(_Sent):
     snippet: _SnippetText
     paper: _SnippetPaper
 
 
-class _SnippetsSent(_Sent):
+class _SentSnippets(_Sent):
     data: Sequence[object]
 
 
-class _PapersSent(RootModel[Sequence[object]]):
+class _SentPapers(RootModel[Sequence[object]]):
     """Papers in the order in which they were asked for; null for those that are not known."""
 
 
@@ -199,7 +199,7 @@ class SemanticScholar:
         limit = min(_MAX_SNIPPETS, k if before is None else 2 * k)
         restrictions = {**_published(before), **self._of_field}
         parameters = {"query": words, "fields": _SNIPPET_FIELDS, "limit": str(limit), **restrictions}
-        sent = (await self._client.read(SourceRequest("/snippet/search", parameters), _SnippetsSent)).data[:limit]
+        sent = (await self._client.read(SourceRequest("/snippet/search", parameters), _SentSnippets)).data[:limit]
         passages, faults = _read_snippets(sent)
         if faults and not passages:
             raise self._client.bad_reply(f"none of {len(faults)} passages can be read ({faults[0]})")
@@ -246,14 +246,14 @@ class SemanticScholar:
                 return
             token = {"token": page.token}
 
-    async def _described(self, snippets: Sequence[_SnippetFound], selection: PaperSelection) -> Mapping[str, Paper]:
+    async def _described(self, snippets: Sequence[_SentSnippet], selection: PaperSelection) -> Mapping[str, Paper]:
         """The papers that may be shown among those of passages, by corpus id."""
         titles = {snippet.paper.corpus_id: snippet.paper.title for snippet in snippets}
         if not titles:
             return {}
         ids = [f"CorpusId:{corpus_id}" for corpus_id in titles]
         request = SourceRequest("/paper/batch", {"fields": _FIELDS}, {"ids": ids})
-        sent = (await self._client.read(request, _PapersSent)).root
+        sent = (await self._client.read(request, _SentPapers)).root
         if len(sent) != len(titles):
             raise self._client.bad_reply(f"{len(sent)} papers for {len(titles)} that were asked for")
         shown: dict[str, Paper] = {}
@@ -271,11 +271,11 @@ def _read_paper(sent: object) -> Paper:
     return _Paper.model_validate(sent).paper()
 
 
-def _read_snippets(sent: Sequence[object]) -> tuple[list[_SnippetFound], list[str]]:
+def _read_snippets(sent: Sequence[object]) -> tuple[list[_SentSnippet], list[str]]:
     passages, faults = [], []
     for item in sent:
         try:
-            passages.append(_SnippetFound.model_validate(item))
+            passages.append(_SentSnippet.model_validate(item))
         except ValidationError as error:
             faults.append(fault_of(error))
     return passages, faults

@@ -236,7 +236,7 @@ def _patterns_of_parts(
     numbers, each_part = tables.either("numbers"), alternation(parts)
     ordinal = _ordinal_of_part(tables, ordinals)
     titled = [word for word, part in parts.items() if part in _PARTS]
-    named = _named_part(tables, parts)
+    named = _part_with_number(tables, parts)
     # "The last chapter but one" is not the last chapter.
     from_end = rf"(?:\s+(?:{tables.either('from_end')}|{tables.either('but')}\s+(?:\d+|{numbers})\b))"
     nth = rf"(?i:(?:{ordinal})(?:{_TO_LAST})?\s+{each_part}{from_end}?)"
@@ -306,7 +306,7 @@ def _limit(before: str, behind: str, of: str, mention: str, having: Iterable[str
     return MentionPattern(rf"(?<!\w){before}\s+(?:{of}\s+)?{mention}|(?<!\w){first}\s+(?:{behind})(?!\w)", having)
 
 
-def _named_part(tables: _LanguageTables, parts: Iterable[str]) -> str:
+def _part_with_number(tables: _LanguageTables, parts: Iterable[str]) -> str:
     # "In which part one finds it" has no number.
     not_asked = "".join(rf"(?<!\b{word}\s)" for word in tables.all_of("which"))
     worded = "|".join(
