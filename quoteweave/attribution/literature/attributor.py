@@ -110,36 +110,39 @@ class LiteratureAttributor:
         return tuple(await asyncio.gather(*(self.attribute_excerpt(excerpt, k) for excerpt in excerpts)))
 
     async def attribute_excerpt(self, excerpt: Excerpt, k: int = CANDIDATES) -> Attribution:
-        """Find the source of one claim: at most `k` candidates. Raises SourceError where no source can be asked."""
+        """Find the source of one claim: at most `k` candidates. Raises SourceError where no source can be asked.
+
+        Papers go by their keys (`_keyed`) until they are in the library, and then by the names of their documents.
+        """
         candidates_found = await self._find_candidates(excerpt)
         if not candidates_found.papers:
             nothing = attribution_of(excerpt, (), Trace(clauses=candidates_found.queries, notes=candidates_found.notes))
             return nothing.model_copy(update={"reason": NOTHING_FOUND})
         papers = _keyed([found_paper.paper for found_paper in candidates_found.papers])
-        by_passage = sorted(papers, key=lambda at: candidates_found.papers[int(at)].passage_rank or len(papers))
-        texts = await self._texts({at: papers[at] for at in by_passage}, self._followed)
+        by_passage = sorted(papers, key=lambda key: candidates_found.papers[int(key)].passage_rank or len(papers))
+        texts = await self._texts({key: papers[key] for key in by_passage}, self._followed)
         cited = await self._cited(excerpt, papers, texts)
-        order = list(fuse_ranks([list(papers), list(cited)], [1, CITED_WEIGHT]))[:KEPT]
-        best = [papers[at] for at in order]
-        snippets = {papers[at].id: candidates_found.papers[int(at)].snippets for at in order}
+        best_keys = list(fuse_ranks([list(papers), list(cited)], [1, CITED_WEIGHT]))[:KEPT]
+        best = [papers[key] for key in best_keys]
+        snippets = {papers[key].id: candidates_found.papers[int(key)].snippets for key in best_keys}
         await self._library.add_papers(best, snippets)  # together, before some are read one by one
-        texts |= await self._texts({at: papers[at] for at in order}, self._read)
+        texts |= await self._texts({key: papers[key] for key in best_keys}, self._read)
         # Names are asked for again, as papers with the same file have become one document.
-        names = dict(zip(order, await self._library.add_papers(best, snippets), strict=True))
+        names = dict(zip(best_keys, await self._library.add_papers(best, snippets), strict=True))
         within = Filter(documents=tuple(dict.fromkeys(names.values())))
-        found_in = await self._search.context(Query(text=excerpt.text), POOL, where=within)
-        by_words = list(hits_by_document(_without_snippets(found_in.context)))
-        rankings = [[names[at] for at in ranking if at in names] for ranking in (papers, cited)]
+        retrieved = await self._search.context(Query(text=excerpt.text), POOL, where=within)
+        by_words = list(hits_by_document(_without_snippets(retrieved.context)))
+        rankings = [[names[key] for key in ranking if key in names] for ranking in (papers, cited)]
         scores = fuse_ranks([*(list(dict.fromkeys(ranking)) for ranking in rankings), by_words], [1, CITED_WEIGHT, 1])
-        candidates = (await self._checked(excerpt, list(scores)[: max(k, CHECKED)], found_in))[:k]
-        by_name = {names[at]: at for at in reversed(order)}
-        keys = [by_name[candidate.citation.document] for candidate in candidates]
+        candidates = (await self._checked(excerpt, list(scores)[: max(k, CHECKED)], retrieved))[:k]
+        key_of_name = {names[key]: key for key in reversed(best_keys)}
+        keys = [key_of_name[candidate.citation.document] for candidate in candidates]
         described = [
             self._described(candidate, papers[key], texts.get(key))
             for candidate, key in zip(candidates, keys, strict=True)
         ]
-        shares = {names[at]: share for at, share in reversed(cited.items()) if at in names}
-        return ranked_attribution(excerpt, described, scores, shares, _trace(candidates_found, found_in))
+        shares = {names[key]: share for key, share in reversed(cited.items()) if key in names}
+        return ranked_attribution(excerpt, described, scores, shares, _trace(candidates_found, retrieved))
 
     def hiding(self, rule: HidingRule) -> "LiteratureAttributor":
         """Return an attributor whose sources show nothing that a rule hides; it shares all else with this one."""
@@ -242,11 +245,11 @@ class LiteratureAttributor:
         retrieved = await self._lexical.context(
             Query(text=excerpt.claim), POOL, where=Filter(documents=tuple(references), kind="text")
         )
-        titles = {at: letters(paper.title) for at, paper in papers.items()}
+        titles = {key: letters(paper.title) for key, paper in papers.items()}
         cited = dict[str, float]()
         for entry, share in entries_cited_for(excerpt.claim, retrieved.context.texts, references).items():
-            for at in (at for at, title in titles.items() if is_entry_of(letters(entry), title)):
-                cited.setdefault(at, share)
+            for key in (key for key, title in titles.items() if is_entry_of(letters(entry), title)):
+                cited.setdefault(key, share)
         return cited
 
     async def _checked(self, excerpt: Excerpt, names: Sequence[str], retrieved: RetrievedContext) -> list[Candidate]:
@@ -313,7 +316,7 @@ def _without_snippets(context: Context) -> Context:
 
 def _keyed(papers: Sequence[Paper]) -> dict[str, Paper]:
     """Papers by their positions as strings, by which rankings are fused."""
-    return {str(at): paper for at, paper in enumerate(papers)}
+    return {str(number): paper for number, paper in enumerate(papers)}
 
 
 def _secondhand(candidate: Candidate) -> Candidate:
