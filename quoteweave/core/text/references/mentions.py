@@ -66,14 +66,15 @@ def _labels_in(text: str) -> Iterator[PlaceName]:
 
 def labels_asked_for(question: str) -> list[PlaceName]:
     """Those of `labels_in`, and labels whose number is written as a word: "figure two", but not "two figures"."""
-    words = reference_words()
-    question = words.numerals.with_digits(question)
+    vocabulary = reference_words()
+    question = vocabulary.numerals.with_digits(question)
     named = [
-        (match[1], words.numbers[without_case(match[2])]) for match in words.patterns["worded label"].finditer(question)
+        (match[1], vocabulary.numbers[without_case(match[2])])
+        for match in vocabulary.patterns["worded label"].finditer(question)
     ]
     # Without this, "The figure one sees" would name a figure 1.
     worded = [
-        PlaceName(words.kinds[without_case(kind)], str(number))
+        PlaceName(vocabulary.kinds[without_case(kind)], str(number))
         for kind, number in named
         if number > 1 or kind[0].isupper()
     ]
@@ -123,20 +124,20 @@ def _labels(match: "re.Match[str]") -> Iterator[PlaceName]:
 
 def spellings_of(name: PlaceName) -> list[str]:
     """The ways to write the name of a picture or part, in all languages: 'figure 3' is also 'Abbildung 3'."""
-    known = reference_words()
+    vocabulary = reference_words()
     if not name.number:
-        return [word for word, meant in known.headings.items() if meant == name]
-    kinds = (*known.kinds.items(), *known.parts.items())
+        return [word for word, meant in vocabulary.headings.items() if meant == name]
+    kinds = (*vocabulary.kinds.items(), *vocabulary.parts.items())
     return [f"{word} {name.number}" for word, meant in kinds if meant == name.kind]
 
 
 def places_in(text: str) -> list[PlaceName]:
     """Names of the pages and sections that a question mentions, each once; a range of pages gives all of them."""
-    words = reference_words()
-    text = words.numerals.with_digits(text)
-    parts = list(_parts(text, words))
-    limits = _limits_of_parts(text, words) if parts else ()
-    return list(dict.fromkeys([*_numbered_pages(text, words), *_counted_pages(text, words), *limits, *parts]))
+    vocabulary = reference_words()
+    text = vocabulary.numerals.with_digits(text)
+    parts = list(_parts(text, vocabulary))
+    limits = _limits_of_parts(text, vocabulary) if parts else ()
+    return list(dict.fromkeys([*_numbered_pages(text, vocabulary), *_counted_pages(text, vocabulary), *limits, *parts]))
 
 
 def titles_in(question: str) -> list[str]:
@@ -146,10 +147,10 @@ def titles_in(question: str) -> list[str]:
 
 def without_places(text: str) -> str:
     """The text without its mentions of numbered or named pages and sections (`places_in`)."""
-    words = reference_words()
-    text = words.numerals.with_digits(text)
+    vocabulary = reference_words()
+    text = vocabulary.numerals.with_digits(text)
     for name in ("pages", "before last", "nth", "several", "counted", "parts", "part", "nth part", "role"):
-        text = words.patterns[name].sub(" ", text)
+        text = vocabulary.patterns[name].sub(" ", text)
     return text
 
 
@@ -166,10 +167,10 @@ def heading_names(heading: str) -> list[PlaceName]:
 # Cached: which part begins is asked several times for each title, and many pages begin with the same title.
 @lru_cache(maxsize=1024)
 def _heading_names(heading: str) -> tuple[PlaceName, ...]:
-    words = reference_words()
+    vocabulary = reference_words()
     line = heading.strip()
     # "Chapter Thirty" is numbered, but "Thirty Years" has no number of its own.
-    names = list(_leading_parts(words.numerals.with_digits(line, is_heading=True), words))
+    names = list(_leading_parts(vocabulary.numerals.with_digits(line, is_heading=True), vocabulary))
     if not names and (match := _HEADING_NUMBER.match(line)):
         number, roman, lettered, letter = match.groups()
         name = number or (roman and _arabic(roman.lower())) or (lettered or letter or "").lower()
@@ -178,24 +179,24 @@ def _heading_names(heading: str) -> tuple[PlaceName, ...]:
         names += [
             PlaceName("chapter" if outer_number.isdigit() else "appendix", outer_number) for outer_number in outer[-1:]
         ]
-    if not names and words.patterns["titled appendix"].match(line):
+    if not names and vocabulary.patterns["titled appendix"].match(line):
         names.append(PlaceName("appendix"))
     match = _REFERENCE_HEADING.match(line) if len(line) <= MAX_ROLE_CHARACTERS else None
-    role = words.headings.get(without_case(match[1])) if match else None
+    role = vocabulary.headings.get(without_case(match[1])) if match else None
     is_further = role and role not in names and not (names and role.is_unread)
     return (*names, *([role] if role and is_further else []))
 
 
-def _leading_parts(heading: str, words: ReferenceWords) -> Iterator[PlaceName]:
+def _leading_parts(heading: str, vocabulary: ReferenceWords) -> Iterator[PlaceName]:
     """The names of all parts with which a heading begins: part 2 and item 8 for "PART II Item 8"."""
-    patterns = [words.patterns[name] for name in ("part", "nth part", "counted part")]
+    patterns = [vocabulary.patterns[name] for name in ("part", "nth part", "counted part")]
     match = next(filter(None, (pattern.match(heading) for pattern in patterns)), None)
-    if match is None and (unread := words.patterns["unread part"].match(heading)):
-        yield PlaceName(words.parts[without_case(unread["part"])], UNREAD)
+    if match is None and (unread := vocabulary.patterns["unread part"].match(heading)):
+        yield PlaceName(vocabulary.parts[without_case(unread["part"])], UNREAD)
     while match is not None:
-        yield from _part_names(match, words)
+        yield from _part_names(match, vocabulary)
         behind = _BETWEEN_PARTS.match(heading, match.end())
-        match = words.patterns["part"].match(heading, behind.end()) if behind else None
+        match = vocabulary.patterns["part"].match(heading, behind.end()) if behind else None
 
 
 def rise_steadily(page_numbers: Sequence[int]) -> bool:
@@ -211,24 +212,24 @@ def page_names(label: str, number: int, count: int | None) -> list[PlaceName]:
     return [PlaceName("page", label.casefold().replace("#", "")), PAGE.on_page(number + 1), *from_end]
 
 
-def _numbered_pages(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
+def _numbered_pages(text: str, vocabulary: ReferenceWords) -> Iterator[PlaceName]:
     """Mentions such as 'page 12', 'pages 3, 4 and 6', 'slides 3 to 5', 'page three', 'page iv', 'page 2 of part 3'."""
-    for match in words.patterns["pages"].finditer(text):
+    for match in vocabulary.patterns["pages"].finditer(text):
         listed = match[match.lastindex or 0]
-        numbers = list(_listed_names(listed, words.patterns["page number"], words))
-        part = _part_behind("of part", text, match.end(), words)
+        numbers = list(_listed_names(listed, vocabulary.patterns["page number"], vocabulary))
+        part = _part_behind("of part", text, match.end(), vocabulary)
         for number in numbers:
             is_counted = part is not None and not part.is_unread and number.isdecimal()
             yield part.on_page(int(number)) if part and is_counted else PlaceName("page", number)
 
 
-def _listed_names(listed: str, number_pattern: MentionPattern, words: ReferenceWords) -> Iterator[str]:
+def _listed_names(listed: str, number_pattern: MentionPattern, vocabulary: ReferenceWords) -> Iterator[str]:
     """The numbers of '3, 4 and 6 to 8' and those between them; Roman numerals are left as they are."""
     before, end = "", 0
     for match in number_pattern.finditer(listed):
-        number = words.value(match[0])
+        number = vocabulary.value(match[0])
         name = without_case(match[0]) if number is None else str(number)
-        if before and words.patterns["ranging"].search(listed, end, match.start()):
+        if before and vocabulary.patterns["ranging"].search(listed, end, match.start()):
             yield from _numbers_between(before, name)
         yield name
         before, end = name, match.end()
@@ -251,21 +252,21 @@ def _numbers_between(first: str, last: str) -> list[str]:
     return [f"{first_match[1]}{number}" for number in range(start + 1, end)] if end - start <= _MAX_RANGE else []
 
 
-def _part_behind(pattern: str, text: str, at: int, words: ReferenceWords) -> PlaceName | None:
+def _part_behind(pattern: str, text: str, at: int, vocabulary: ReferenceWords) -> PlaceName | None:
     """The part whose pages are mentioned; an unread part if it is not known; None if no part is mentioned."""
-    match = words.patterns[pattern].match(text, at)
-    name = next(_parts(match["part"], words), _UNKNOWN) if match else None
+    match = vocabulary.patterns[pattern].match(text, at)
+    name = next(_parts(match["part"], vocabulary), _UNKNOWN) if match else None
     return None if name and name.is_page else name
 
 
-def _counted_pages(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
+def _counted_pages(text: str, vocabulary: ReferenceWords) -> Iterator[PlaceName]:
     """Mentions such as 'the second page', 'the first three pages', 'the last two pages of chapter 3', '第12页'."""
-    for places, end in _places_of_pages(text, words):
-        part = _part_behind("within part", text, end, words) or PAGE
+    for places, end in _places_of_pages(text, vocabulary):
+        part = _part_behind("within part", text, end, vocabulary) or PAGE
         yield from (part.on_page(place) for place in places if not part.is_unread)
     # Counters exist only in scripts beyond ASCII, and looking for a number word at each letter takes time.
-    for match in () if text.isascii() else words.patterns["counted"].finditer(text):
-        number = words.value(match["number"]) or 0
+    for match in () if text.isascii() else vocabulary.patterns["counted"].finditer(text):
+        number = vocabulary.value(match["number"]) or 0
         if match["to_last"]:
             yield PAGE.on_page(-number)
         elif match["first"] or match["last"]:
@@ -275,96 +276,98 @@ def _counted_pages(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
             yield PlaceName("page", str(number))
 
 
-def _places_of_pages(text: str, words: ReferenceWords) -> Iterator[tuple[list[int], int]]:
+def _places_of_pages(text: str, vocabulary: ReferenceWords) -> Iterator[tuple[list[int], int]]:
     """The pages meant by ordinals, negative ones from the end, and the end of each mention in the text."""
-    before_last = words.patterns["before last"]
+    before_last = vocabulary.patterns["before last"]
     yield from (([-2], match.end()) for match in before_last.finditer(text))
     text = before_last.sub(lambda match: " " * len(match[0]), text)
-    for match in words.patterns["nth"].finditer(text):
-        yield list(_ordinals(match, words)), match.end()
-    for match in words.patterns["several"].finditer(text):
+    for match in vocabulary.patterns["nth"].finditer(text):
+        yield list(_ordinals(match, vocabulary)), match.end()
+    for match in vocabulary.patterns["several"].finditer(text):
         ordinal, count, leading_count, trailing_ordinal = match.groups()
-        number, step = words.value(count or leading_count) or 0, words.ordinal(ordinal or trailing_ordinal)
+        number, step = vocabulary.value(count or leading_count) or 0, vocabulary.ordinal(ordinal or trailing_ordinal)
         yield [step * position for position in range(1, number + 1) if number <= _MAX_RANGE], match.end()
 
 
-def _ordinals(match: "re.Match[str]", words: ReferenceWords) -> Iterator[int]:
+def _ordinals(match: "re.Match[str]", vocabulary: ReferenceWords) -> Iterator[int]:
     """Of 'the first and last pages', 'second to last page', 'third page from the end' and 'the last page but one'."""
     to_last, end = match["to_last"], match.end("several")
-    for ordinal_match in words.patterns["each ordinal"].finditer(match.string, match.start("several"), match.end()):
+    for ordinal_match in vocabulary.patterns["each ordinal"].finditer(
+        match.string, match.start("several"), match.end()
+    ):
         if ordinal_match.start() >= end:  # the "last" of "third to last"
             return
-        number = words.ordinal(ordinal_match[0])
+        number = vocabulary.ordinal(ordinal_match[0])
         # "The first and second-last pages" are the first page and the last but one.
         is_joined = to_last is not None and (ordinal_match.end() == end or ("to" in to_last and number > 1))
         if match["but"]:
-            yield number - (words.value(match["but"]) or 0) if number == -1 else number
+            yield number - (vocabulary.value(match["but"]) or 0) if number == -1 else number
         else:
             yield -number if number > 0 and (is_joined or match["from_end"]) else number
 
 
-def _limits_of_parts(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
+def _limits_of_parts(text: str, vocabulary: ReferenceWords) -> Iterator[PlaceName]:
     """Mentions such as 'where does part two end?', 'the end of chapter 3', 'what is chapter 6 about?', but not covers.
 
     "What is page 5 of chapter 2 about?" asks for no other page of the chapter.
     """
     limits = (("part ends", -1), ("part begins", 1))
-    limit_matches = [(match, place) for name, place in limits for match in words.patterns[name].finditer(text)]
-    of_pages = _parts_of_pages(text, words) if limit_matches else ()
+    limit_matches = [(match, place) for name, place in limits for match in vocabulary.patterns[name].finditer(text)]
+    of_pages = _parts_of_pages(text, vocabulary) if limit_matches else ()
     for match, place in limit_matches:
-        name = next(_parts(match[0], words), PAGE)
+        name = next(_parts(match[0], vocabulary), PAGE)
         if not name.is_page and match.start("first") not in of_pages:
             yield name.on_page(place)
 
 
-def _parts_of_pages(text: str, words: ReferenceWords) -> set[int]:
+def _parts_of_pages(text: str, vocabulary: ReferenceWords) -> set[int]:
     """Where parts are mentioned only to say which part a page is of: at "chapter 2" in "page 5 of chapter 2"."""
-    ends = [match.end() for match in words.patterns["pages"].finditer(text)]
-    ends += [end for _, end in _places_of_pages(text, words)]
-    return {match.start("part") for end in ends if (match := words.patterns["within part"].match(text, end))}
+    ends = [match.end() for match in vocabulary.patterns["pages"].finditer(text)]
+    ends += [end for _, end in _places_of_pages(text, vocabulary)]
+    return {match.start("part") for end in ends if (match := vocabulary.patterns["within part"].match(text, end))}
 
 
-def _parts(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
+def _parts(text: str, vocabulary: ReferenceWords) -> Iterator[PlaceName]:
     """Mentions such as 'chapter 3', 'sections 3.2 to 3.4', 'the last part', 'Appendix A', 'the table of contents'."""
-    several = list(words.patterns["parts"].finditer(text))
+    several = list(vocabulary.patterns["parts"].finditer(text))
     for match in several:
-        part = words.plurals.get(without_case(match["part"]))
+        part = vocabulary.plurals.get(without_case(match["part"]))
         listed = _LISTED_ROMAN.sub(
             lambda numeral: _arabic(numeral[0].lower()) or numeral[0], match[match.lastindex or 0]
         )
-        for number in _listed_names(listed, words.patterns["part number"], words):
+        for number in _listed_names(listed, vocabulary.patterns["part number"], vocabulary):
             yield from _names_of_part(part, _arabic(number))
-    text = words.patterns["parts"].sub(" ", text) if several else text
-    for match in words.patterns["part"].finditer(text):
-        if match["name"] != "I" or not _is_pronoun(match, text, words):
-            yield from _part_names(match, words)
-    for match in words.patterns["nth part"].finditer(text):
-        yield from _part_names(match, words)
-    for match in () if text.isascii() else words.patterns["counted part"].finditer(text):
-        yield from _part_names(match, words)
-    for match in words.patterns["role"].finditer(text):
-        yield words.roles[without_case(match[0])]
+    text = vocabulary.patterns["parts"].sub(" ", text) if several else text
+    for match in vocabulary.patterns["part"].finditer(text):
+        if match["name"] != "I" or not _is_pronoun(match, text, vocabulary):
+            yield from _part_names(match, vocabulary)
+    for match in vocabulary.patterns["nth part"].finditer(text):
+        yield from _part_names(match, vocabulary)
+    for match in () if text.isascii() else vocabulary.patterns["counted part"].finditer(text):
+        yield from _part_names(match, vocabulary)
+    for match in vocabulary.patterns["role"].finditer(text):
+        yield vocabulary.roles[without_case(match[0])]
 
 
-def _is_pronoun(name: "re.Match[str]", text: str, words: ReferenceWords) -> bool:
+def _is_pronoun(name: "re.Match[str]", text: str, vocabulary: ReferenceWords) -> bool:
     """Whether the "I" after the name of a part is a pronoun: in "the part I need", but not in "does part I end"."""
-    numeral_before = words.before_pronoun.get(without_case(name["part"]))
+    numeral_before = vocabulary.before_pronoun.get(without_case(name["part"]))
     behind = re.match(r"\s+([a-z]+)", text[name.end() : name.end() + _MAX_JOINING])
     if numeral_before is None or behind is None or behind[1] in numeral_before:
         return False
     is_name = name.start() > 0 and name[0][0].isupper()
     asking = re.search(r"\b(?:do|does|did|is|was)\s+$", text[max(0, name.start() - 8) : name.start()], re.IGNORECASE)
-    return not (is_name or asking or words.patterns["limits"].match(text, name.end()))
+    return not (is_name or asking or vocabulary.patterns["limits"].match(text, name.end()))
 
 
-def _part_names(match: "re.Match[str]", words: ReferenceWords) -> list[PlaceName]:
-    name, part = without_case(match["name"]), words.parts.get(without_case(match["part"]))
-    if match.re is words.patterns["nth part"].compiled:
-        number, is_from_end = words.ordinal(name), match["to_last"] or match["from_end"]
+def _part_names(match: "re.Match[str]", vocabulary: ReferenceWords) -> list[PlaceName]:
+    name, part = without_case(match["name"]), vocabulary.parts.get(without_case(match["part"]))
+    if match.re is vocabulary.patterns["nth part"].compiled:
+        number, is_from_end = vocabulary.ordinal(name), match["to_last"] or match["from_end"]
         # Of the parts counted from the end, only the last has a name.
         place = LAST if number == -1 else str(number)
         return _names_of_part(part, None if is_from_end or number < -1 else place)
-    return _names_of_part(part, str(words.numbers[name]) if name in words.numbers else _arabic(name))
+    return _names_of_part(part, str(vocabulary.numbers[name]) if name in vocabulary.numbers else _arabic(name))
 
 
 def _names_of_part(part: str | None, number: str | None) -> list[PlaceName]:
