@@ -18,7 +18,7 @@ from quoteweave.cli.console import (
     print_notes,
     print_trace,
     printable,
-    writing_output,
+    write_text,
 )
 from quoteweave.cli.hits import PAGES_COUNTED, indented_behind, reasons_below
 from quoteweave.collection.collection import Collection
@@ -35,34 +35,30 @@ from quoteweave.pipeline.rag import Answered, SourcesEvent, StreamEvent
 
 
 def write_answer_page(
-    answers: Sequence[Answered],
-    collection: Collection,
+    answers: Mapping[Collection, Sequence[Answered]],
     title: str,
     *,
     html: Path | None,
     open_it: bool,
-    others: Mapping[Collection, Sequence[Answered]] = MappingProxyType({}),
     wording: Wording | None = None,
-) -> Path | None:
-    """Write the page of these answers to `html`, or to a temporary file if it is only to be opened.
+) -> None:
+    """Write the page of these answers to `html`, or to a temporary file if it is only to be opened; then open it.
 
-    `others` are answers over other collections, which follow them; `wording` is for pages of something else than
-    answers. Returns the page's path, None if no page was asked for. Raises StorageError if it cannot be written.
+    Does nothing if no page is asked for. `wording` is for pages of something else than answers. Raises StorageError if
+    the page cannot be written.
     """
     if html is None and not open_it:
-        return None
+        return
     target = html or Path(tempfile.mkdtemp(prefix="quoteweave-")) / "answer.html"
     views = []
-    for over, given in ((collection, answers), *others.items()):
-        shown, notes = view_answered(given, over)
-        views += shown
+    for collection, answered in answers.items():
+        answer_views, notes = view_answered(answered, collection)
+        views += answer_views
         print_notes(notes)
-    page = render_answers(views, title, wording=wording)
-    with writing_output(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(page, "utf-8")
+    write_text(target, render_answers(views, title, wording=wording))
     typer.echo(f"\n{target}", err=True)
-    return target
+    if open_it:
+        typer.launch(str(target))
 
 
 def answer_json(answered: Answered) -> dict[str, object]:
@@ -132,8 +128,8 @@ class _StreamPrinter:
 
     def __init__(self, model: str | None) -> None:
         self._model, self._thought, self._begun = model, 0, False
-        out = Console()
-        self._wrap = WordWrap(out.width) if out.is_terminal else None
+        stdout = Console()
+        self._wrap = WordWrap(stdout.width) if stdout.is_terminal else None
         self._status = Console(stderr=True).status("searching")
 
     def __enter__(self) -> "_StreamPrinter":
@@ -169,17 +165,17 @@ def _print_event(event: StreamEvent) -> None:
 
 async def _consume_events(events: AsyncGenerator[StreamEvent, None], show: Callable[[StreamEvent], None]) -> Answered:
     """Show each event as it comes, and return the complete answer. Raises what the events raise."""
-    found = answer = None
+    sources = answer = None
     async with aclosing(events) as coming:
         async for event in coming:
             show(event)
             if isinstance(event, SourcesEvent):
-                found = event
+                sources = event
             elif isinstance(event, AnswerEvent):
                 answer = event.answer
-    if found is None or answer is None:
+    if sources is None or answer is None:
         raise AssertionError("the events ended without an answer")
-    return Answered(answer=answer, context=found.context, trace=found.trace)
+    return Answered(answer=answer, context=sources.context, trace=sources.trace)
 
 
 def print_answer(
@@ -210,25 +206,23 @@ def print_sources(
 
     `pictures` shows an image quote, given its id, below its line. `reasons` say why quotes were found, by their ids.
     """
-    out = console()
+    stdout = console()
     if answer.citations:
-        out.print()
+        stdout.print()
     by_mark = {citation.name: citation for citation in answer.citations}  # a quote may be cited several times
     for mark, citation in by_mark.items():
         source = plain(f"{citation.document}, {citation.place}").append(f"  {citation.quote_id}", style="dim")
         source.append_text(reasons_below(reasons.get(citation.quote_id, ())))
-        out.print(indented_behind(f"{mark:<9} ", source, out.width))
+        stdout.print(indented_behind(f"{mark:<9} ", source, stdout.width))
         if citation.kind == "image" and pictures is not None:
             pictures(citation.quote_id)
-    for citation in answer.citations:
-        if (why := citation_failure(citation)) is not None:
-            typer.echo(printable(f"note: {citation.mark} does not support what cites it: {why}"), err=True)
+    failures = [(citation.mark, citation_failure(citation)) for citation in answer.citations]
+    print_notes([f"{mark} does not support what cites it: {why}" for mark, why in failures if why is not None])
     unchecked = sum(
         citation.verdict == "unchecked" and citation.checker_verdict is None and not is_counted(citation)
         for citation in answer.citations
     )
     if unchecked:
-        of = f"{unchecked} of {pluralize(len(answer.citations), 'citation')}"
-        typer.echo(f"note: {of} could not be checked by rule; with the setting check, a model checks them", err=True)
-    for warning in answer.warnings:
-        typer.echo(printable(f"note: {warning}"), err=True)
+        share = f"{unchecked} of {pluralize(len(answer.citations), 'citation')}"
+        print_notes([f"{share} could not be checked by rule; with the setting check, a model checks them"])
+    print_notes(answer.warnings)

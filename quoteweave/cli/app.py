@@ -37,7 +37,7 @@ class LazyCommand:
         """Import the command and return it; for a group, none of its commands are imported."""
         if self.commands:
             return typer.main.get_command(group(self.commands, self.help, name))
-        return _made(name, self.module, self.function)
+        return _make_command(name, self.module, self.function)
 
     def summary(self, name: str) -> Any:
         """A stand-in for the command in lists of commands."""
@@ -45,7 +45,7 @@ class LazyCommand:
 
 
 @cache
-def _made(name: str, module_name: str, function: str) -> Any:
+def _make_command(name: str, module_name: str, function: str) -> Any:
     """The command of a function; cached, as the converters of its options are made when it is first called.
 
     Below its help stands the module's text on its JSON: `LIST_JSON` of the command `list`, else `JSON`.
@@ -99,7 +99,7 @@ class Command(TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The parts of the usage line after the command's name."""
-        arguments = (one for one in self.get_params(ctx) if one.param_type_name == "argument")
+        arguments = (parameter for parameter in self.get_params(ctx) if parameter.param_type_name == "argument")
         return ["[OPTIONS]", *map(argument_name, arguments)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -117,7 +117,7 @@ class Command(TyperCommand):
 
 def _with_form(parameter: Any, ctx: Any, name: str, help: str) -> tuple[str, str]:
     """A line of help with `N`, `PATH` or the choices in place of the Python types that typer writes."""
-    form = f"<{'|'.join(found)}>" if (found := choices(parameter)) else ""
+    form = f"<{'|'.join(allowed)}>" if (allowed := choices(parameter)) else ""
     if parameter.param_type_name == "argument":
         return f"{argument_name(parameter)} {form}".strip(), help
     written = None if parameter.is_flag else parameter.display_type_rich(ctx=ctx)
@@ -162,10 +162,10 @@ def group(commands: Mapping[str, LazyCommand], help: str, name: str | None = Non
         def resolve_command(self, ctx: Any, args: list[str]) -> Any:
             """Resolve as usual, which suggests similar names for an unknown one; none of them is imported."""
             if args and args[0] not in commands:
-                self.commands = {one: lazy.summary(one) for one, lazy in commands.items()}
+                self.commands = {command_name: lazy.summary(command_name) for command_name, lazy in commands.items()}
             return super().resolve_command(ctx, args)
 
-    made = typer.Typer(
+    typer_app = typer.Typer(
         name=name,
         help=help,
         cls=Group,
@@ -179,8 +179,8 @@ def group(commands: Mapping[str, LazyCommand], help: str, name: str | None = Non
         def callback() -> None:
             """Do nothing; typer needs a callback to make a group."""
 
-        made.callback(help=help)(callback)
-    return made
+        typer_app.callback(help=help)(callback)
+    return typer_app
 
 
 HELP = "Ask your documents, and check every claim of the answer on its page."
@@ -322,9 +322,9 @@ def main() -> None:
     except OSError as error:  # files raise errors of our own, so that this is mostly about the output
         with suppress(OSError, ValueError):  # else flushing its buffer at exit would fail again
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        what = "the output" if error.filename is None else error.filename
+        target = "the output" if error.filename is None else error.filename
         remedy = "; allow it, then run the same command again" if isinstance(error, PermissionError) else ""
-        _complain(OSError(f"{what} cannot be read or written ({error.strerror or error}){remedy}"))
+        _complain(OSError(f"{target} cannot be read or written ({error.strerror or error}){remedy}"))
         sys.exit(1)
     except SystemExit as end:
         if end.code == INTERRUPTED:

@@ -51,7 +51,7 @@ def print_message(line: str) -> None:
 def print_notes(notes: Iterable[str]) -> None:
     """Print each note as a line on stderr."""
     for note in notes:
-        typer.echo(printable(f"note: {note}"), err=True)
+        print_message(f"note: {note}")
 
 
 def print_frequent_notes(notes: Mapping[str, int]) -> None:
@@ -62,16 +62,16 @@ def print_frequent_notes(notes: Mapping[str, int]) -> None:
         print_message(f"and {pluralize(len(notes) - MAX_NOTES_SHOWN, 'other note')}")
 
 
-def print_failures(errors: Mapping[str, str], what: str = "question", *, again: bool = True) -> None:
+def print_failures(errors: Mapping[str, str], noun: str = "question", *, again: bool = True) -> None:
     """Print on stderr why the first of these failed, by name, and how many more did.
 
-    `what` is the noun for them; with `again`, the message says that the same command asks these again.
+    `noun` is the word for them; with `again`, the message says that the same command asks these again.
     """
     for name, reason in list(errors.items())[:MAX_FAILURES_SHOWN]:
-        typer.echo(printable(f"{what} '{name}' failed: {reason}"), err=True)
+        print_message(f"{noun} '{name}' failed: {reason}")
     if len(errors) > MAX_FAILURES_SHOWN:
-        others = pluralize(len(errors) - MAX_FAILURES_SHOWN, "other")
-        typer.echo(f"and {others}" + ("; the same command asks again" if again else ""), err=True)
+        remainder = pluralize(len(errors) - MAX_FAILURES_SHOWN, "other")
+        print_message(f"and {remainder}" + ("; the same command asks again" if again else ""))
 
 
 def on_terminal() -> bool:
@@ -98,7 +98,7 @@ class WordWrap:
             if not char.isspace():
                 self._word += char
                 continue
-            shown.append(self._ended())
+            shown.append(self.end())
             self._blank = "" if char == "\n" else self._blank + char
             if char == "\n":
                 shown.append(char)
@@ -106,18 +106,15 @@ class WordWrap:
         return "".join(shown)
 
     def end(self) -> str:
-        """Return the last word, which was held back."""
-        return self._ended()
-
-    def _ended(self) -> str:
+        """End the word that was held back, and return it with what stands before it."""
         from rich.cells import cell_len
 
         if not self._word:
             return ""
-        before, wide = self._blank, cell_len(self._word)
-        if self._column and self._column + len(before) + wide > self._width:
+        before, word_width = self._blank, cell_len(self._word)
+        if self._column and self._column + len(before) + word_width > self._width:
             before, self._column = "\n", -1
-        shown, self._column = before + self._word, self._column + len(before) + wide
+        shown, self._column = before + self._word, self._column + len(before) + word_width
         self._blank = self._word = ""
         return shown
 
@@ -155,10 +152,17 @@ def writing_output(path: Path) -> Iterator[None]:
         raise StorageError(f"{path} cannot be written ({error.strerror or error})") from error
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write the file, and the folders above it that are missing. Raises StorageError if that is not possible."""
+    with writing_output(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
 def read_by_ocr(pages: int, pictures: int) -> str:
     """Return, for example, `read by OCR: 3 pages, 1 picture on other pages`; "" if nothing was read by OCR."""
     counts = [(pages, "page", ""), (pictures, "picture", " on other pages")]
-    parts = [f"{count} {what}{'s' if count > 1 else ''}{where}" for count, what, where in counts if count]
+    parts = [f"{count} {noun}{'s' if count > 1 else ''}{where}" for count, noun, where in counts if count]
     return f"read by OCR: {', '.join(parts)}" if parts else ""
 
 
@@ -166,9 +170,8 @@ def print_trace(trace: "Trace") -> None:
     """Print on stderr the clauses of an expanded question, how it was interpreted, and the notes of the search."""
     if trace.expander is not None:
         for clause in trace.clauses:
-            first, _, rest = clause.partition("\n")  # the clause of rm3 has a line for each word
-            print_message(f"searched for: {first[:MAX_CLAUSE]}{' …' if rest or len(first) > MAX_CLAUSE else ''}")
+            first, _, more_lines = clause.partition("\n")  # the clause of rm3 has a line for each word
+            print_message(f"searched for: {first[:MAX_CLAUSE]}{' …' if more_lines or len(first) > MAX_CLAUSE else ''}")
     for line in trace.interpretation:
         print_message(f"question read: {line}")
-    for note in trace.notes:
-        print_message(f"note: {note}")
+    print_notes(trace.notes)

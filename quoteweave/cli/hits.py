@@ -35,11 +35,11 @@ def print_hits(hits: Sequence[ShownHit], reasons: Mapping[str, Sequence[Reason]]
     """Print hits with the reasons of their ranks, by quote id, where there are any."""
     if not hits:
         typer.echo("nothing found" if where.first_page is None else f"nothing found; {PAGES_COUNTED}", err=True)
-    out = console()
+    stdout = console()
     for hit in hits:
         line = plain(hit.place, "bold").append(f"  {hit.layout}  {hit.score:.2f}  {hit.quote_id}\n", style="dim")
         line.append_text(plain(hit.snippet)).append_text(reasons_below(reasons.get(hit.quote_id, ())))
-        out.print(indented_behind(f"{hit.rank:>2}  ", line, out.width))
+        stdout.print(indented_behind(f"{hit.rank:>2}  ", line, stdout.width))
 
 
 def indented_behind(head: str, text: Text, width: int) -> Text:

@@ -37,7 +37,11 @@ def setting_name(parameters: Sequence[Any], setting: str) -> str | None:
 
     For a setting that is on by default, it is the option that turns it off.
     """
-    options = {one.name: one.secondary_opts or one.opts for one in parameters if one.param_type_name == "option"}
+    options = {
+        parameter.name: parameter.secondary_opts or parameter.opts
+        for parameter in parameters
+        if parameter.param_type_name == "option"
+    }
     if setting in options:
         return str(max(options[setting], key=len))
     if "config" in options:

@@ -60,10 +60,10 @@ def settings_to_send(config: Path, setting: str | None) -> dict[str, object]:
 
     Raises UsageError as `read_answer_settings` does, and if the file has limits, which a server does not take.
     """
-    found, limits = read_answer_settings(config, setting)
+    answer_settings, limits = read_answer_settings(config, setting)
     if limits != Limits():
         raise UsageError(f"{config}: limits: not with --server, where the server's own hold; leave that table out")
-    settings: dict[str, object] = to_jsonable_python(found)
+    settings: dict[str, object] = to_jsonable_python(answer_settings)
     return settings
 
 
@@ -87,12 +87,12 @@ def ask_server(remote: RemoteCollection, question: str, form: AnswerFormat | Non
 
 def search_server(remote: RemoteCollection, question: str, k: int, *, as_json: bool) -> None:
     """Search and print the hits."""
-    found = run_sync(remote.client.search(question, k, where=remote.where, settings=remote.settings))
-    print_trace(found.trace)
+    result = run_sync(remote.client.search(question, k, where=remote.where, settings=remote.settings))
+    print_trace(result.trace)
     if as_json:
-        print_json(found.model_dump(mode="json"))
+        print_json(result.model_dump(mode="json"))
     else:
-        print_hits([_shown(hit) for hit in found.hits], found.trace.reasons, remote.where)
+        print_hits([_shown(hit) for hit in result.hits], result.trace.reasons, remote.where)
 
 
 def _shown(hit: FoundQuote) -> ShownHit:

@@ -11,6 +11,9 @@ from rich.text import Text
 
 from quoteweave.cli.console import plain
 
+UNDEFINED = "-"
+"""The cell of a figure that has no value."""
+
 
 def make_table(
     columns: Sequence[str], *, words: Collection[str] = (), title: str = "", padding: int = 1, ruled: bool = True
@@ -31,43 +34,43 @@ def make_table(
     return table
 
 
-def show_table(out: Console, table: Table) -> None:
+def show_table(terminal: Console, table: Table) -> None:
     """Print the table; if needed, columns of words are folded between words.
 
     If the terminal is too narrow even for that, each row is printed as lines of heading and value.
     """
     folding = [column for column in table.columns if not column.no_wrap]
-    least = [_longest(out, column, "\n ") for column in folding]
-    more = [_longest(out, column, "\n") - width for column, width in zip(folding, least, strict=True)]
-    natural = table.__rich_measure__(out, out.options.update(max_width=1_000_000)).maximum
-    left = out.width - (natural - sum(more))
-    if left < 0:
-        _show_rows(out, table)
+    least = [_longest(terminal, column, "\n ") for column in folding]
+    lacking = [_longest(terminal, column, "\n") - width for column, width in zip(folding, least, strict=True)]
+    natural = table.__rich_measure__(terminal, terminal.options.update(max_width=1_000_000)).maximum
+    remaining = terminal.width - (natural - sum(lacking))
+    if remaining < 0:
+        _show_rows(terminal, table)
         return
     # The remaining width is given to the columns of words, first to those that lack least. Without fixed widths, rich
     # would make some columns narrower than a word.
-    for place in sorted(range(len(folding)), key=more.__getitem__):
-        given = min(more[place], left // sum(column.width is None for column in folding))
-        folding[place].width, left = least[place] + given, left - given
-    out.print(table)
+    for index in sorted(range(len(folding)), key=lacking.__getitem__):
+        added = min(lacking[index], remaining // sum(column.width is None for column in folding))
+        folding[index].width, remaining = least[index] + added, remaining - added
+    terminal.print(table)
 
 
-def _show_rows(out: Console, table: Table) -> None:
+def _show_rows(terminal: Console, table: Table) -> None:
     # Headings whose words are hyphenated for a narrow column are joined again.
-    texts = (_text(out, column.header).plain.replace("-\n", "") for column in table.columns)
+    texts = (_text(terminal, column.header).plain.replace("-\n", "") for column in table.columns)
     headings = [" ".join(text.split()) for text in texts]
     # A row is named by its first column of words and the columns before it.
-    named = next((position for position, column in enumerate(table.columns) if not column.no_wrap), 0) + 1
+    name_columns = next((index for index, column in enumerate(table.columns) if not column.no_wrap), 0) + 1
     if table.title:
-        out.print(_text(out, table.title))
+        terminal.print(_text(terminal, table.title))
     for row in zip(*(column.cells for column in table.columns), strict=True):
-        cells = [_text(out, cell) for cell in row]
-        out.print(*cells[:named], soft_wrap=True)
-        for heading, cell in zip(headings[named:], cells[named:], strict=True):
+        cells = [_text(terminal, cell) for cell in row]
+        terminal.print(*cells[:name_columns], soft_wrap=True)
+        for heading, cell in zip(headings[name_columns:], cells[name_columns:], strict=True):
             if cell.plain.strip():
-                out.print(_on_one_line(heading, cell), soft_wrap=True)
+                terminal.print(_on_one_line(heading, cell), soft_wrap=True)
     if table.caption:
-        out.print(_text(out, table.caption))
+        terminal.print(_text(terminal, table.caption))
 
 
 def _on_one_line(heading: str, cell: Text) -> Text:
@@ -78,11 +81,11 @@ def _on_one_line(heading: str, cell: Text) -> Text:
     return Text.assemble("  ", heading, ": " if heading else "", value, " " if below.plain else "", below)
 
 
-def _longest(out: Console, column: Column, between: str) -> int:
+def _longest(terminal: Console, column: Column, between: str) -> int:
     """The width of the longest part of a column's cells, if they are split at these characters."""
-    cells = (_text(out, cell).plain for cell in (column.header, *column.cells))
+    cells = (_text(terminal, cell).plain for cell in (column.header, *column.cells))
     return max(cell_len(part) for cell in cells for part in re.split(f"[{between}]", cell))
 
 
-def _text(out: Console, cell: object) -> Text:
-    return cell if isinstance(cell, Text) else out.render_str(str(cell))
+def _text(terminal: Console, cell: object) -> Text:
+    return cell if isinstance(cell, Text) else terminal.render_str(str(cell))

@@ -38,8 +38,8 @@ _RUN = lazy_regex(r"(.)\1{3,}")
 
 def kitty(image: "Image") -> str:
     """The picture at its own size in pixels, as PNG. The sequence tells the terminal not to reply."""
-    data = base64.b64encode(encode_picture(image, "PNG")).decode()
-    parts = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]
+    encoded = base64.b64encode(encode_picture(image, "PNG")).decode()
+    parts = [encoded[start : start + CHUNK] for start in range(0, len(encoded), CHUNK)]
     keys = ["a=T,f=100,q=2", *["q=2"] * (len(parts) - 1)]
     more = [1] * (len(parts) - 1) + [0]
     return "".join(
@@ -75,11 +75,11 @@ def _band(indices: "np.ndarray") -> str:
     """Up to `BAND` rows of pixels: a line of characters for each colour, whose bits say which rows have the colour."""
     import numpy as np
 
-    colours, places = np.unique(indices, return_inverse=True)
+    colours, colour_indices = np.unique(indices, return_inverse=True)
     bits = np.zeros((len(colours), indices.shape[1]), np.uint8)
     columns = np.arange(indices.shape[1])
-    for row, of in enumerate(places.reshape(indices.shape)):
-        bits[of, columns] |= 1 << row
+    for row, row_colours in enumerate(colour_indices.reshape(indices.shape)):
+        bits[row_colours, columns] |= 1 << row
     lines = []
     for colour, line in zip(colours.tolist(), bits + ord("?"), strict=True):
         text = line.tobytes().decode("ascii").rstrip("?")
@@ -152,10 +152,10 @@ def protocol_of(environment: Mapping[str, str]) -> PicturesName:
             return protocol
     if program:
         return BY_PROGRAM.get(program, "off")
-    found = next((name for name in BY_VARIABLE if environment.get(name)), None)
-    if found is None or (found == "KONSOLE_VERSION" and not _is_recent(environment[found])):
+    variable = next((name for name in BY_VARIABLE if environment.get(name)), None)
+    if variable is None or (variable == "KONSOLE_VERSION" and not _is_recent(environment[variable])):
         return "off"
-    return BY_VARIABLE[found]
+    return BY_VARIABLE[variable]
 
 
 def _is_recent(version: str) -> bool:

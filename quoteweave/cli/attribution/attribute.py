@@ -98,12 +98,12 @@ def attribute(
     if collection is None:
         _require_literature_alone(source, filters)
     limit = read_limit(before)
-    of_agent = {name: value for name, value in option_values.items() if name in CHAT}
-    ranking = {name: value for name, value in option_values.items() if name not in CHAT}
-    settings = make_settings(AttributionSettings, {**ranking, "check": check})
-    chat = make_settings(ChatSettings, of_agent) if "model" in option_values else None
+    agent_options = {name: value for name, value in option_values.items() if name in CHAT}
+    ranking_options = {name: value for name, value in option_values.items() if name not in CHAT}
+    settings = make_settings(AttributionSettings, {**ranking_options, "check": check})
+    chat = make_settings(ChatSettings, agent_options) if "model" in option_values else None
     where = make_filter(doc, None, meta)
-    names: list[SourceName] = [one.value for one in source or ()]
+    names: list[SourceName] = [chosen.value for chosen in source or ()]
     options = source_options(source or (), source_timeout, field)
     with ExitStack() as opened:
         sources_to_ask: Sequence[SourceName | AskedAhead] = names
@@ -121,17 +121,15 @@ def attribute(
         if names:
             opening = open_literature(sources_to_ask, papers=papers, before=limit, not_from=not_from, options=options)
             found_sources.add_literature(opened.enter_context(opening), chat)
-        page = found_sources.show(html=html, open_it=open_it, as_json=as_json)
-    if open_it and page is not None:
-        typer.launch(str(page))
+        found_sources.show(html=html, open_it=open_it, as_json=as_json)
     if found_sources.refused is not None:
         print_message(f"error: the literature could not be asked: {found_sources.refused}")
         raise typer.Exit(1)
 
 
-def _require_literature_alone(source: Sequence[Source] | None, own: Mapping[str, object]) -> None:
+def _require_literature_alone(source: Sequence[Source] | None, document_options: Mapping[str, object]) -> None:
     """For a command without documents, raise UsageError if no source is named, and for options of documents."""
     if not source:
         raise UsageError("say where to look: -c DIR for your documents, --source NAME for the literature, or both")
-    if useless := [name for name, value in own.items() if value]:
+    if useless := [name for name, value in document_options.items() if value]:
         raise UsageError(f"{useless[0]} is of your documents, and none are named: add -c DIR, or leave it out")

@@ -124,7 +124,7 @@ def cite(
             print_message(f"sentences that your documents do not support are searched for at {' and '.join(source)}")
             literature = stack.enter_context(
                 open_literature(
-                    [one.value for one in source],
+                    [chosen.value for chosen in source],
                     papers=papers,
                     before=read_limit(before),
                     not_from=not_from,
@@ -137,7 +137,7 @@ def cite(
             literature.rank_by(settings, progress)
             searches = stack.enter_context(keep_searches(literature, str(draft.resolve()), identity))
         _check_unwritten(bib, searches)
-        _tell_earlier(searches)
+        _print_earlier_searches(searches)
         draft_to_cite = Draft(
             text=text,
             form=draft_format(draft.name),
@@ -149,41 +149,32 @@ def cite(
         _write(cited, out=out, bib=bib, as_json=as_json)
         _keep_or_finish(searches, cited, bib)
         _print_summary(cited)
-        page = write_answer_page(
-            [draft_as_answer(cited, draft.name if literature is None else f"{draft.name}: your documents", opened)],
-            opened,
-            draft.name,
-            html=html,
-            open_it=open_it,
-            wording=DRAFT_WORDING,
-            others=_of_literature(cited, draft.name, None if literature is None else literature.collection),
-        )
-    if open_it and page is not None:
-        typer.launch(str(page))
+        answers = _page_answers(cited, draft.name, opened, None if literature is None else literature.collection)
+        write_answer_page(answers, draft.name, html=html, open_it=open_it, wording=DRAFT_WORDING)
     if cited.stopped is not None:
         raise typer.Exit(1)
 
 
-def _check_unwritten(bib: Path | None, kept: KeptSearches | None) -> None:
+def _check_unwritten(bib: Path | None, searches: KeptSearches | None) -> None:
     """Raise UsageError if the file of entries exists, unless an unfinished command for this draft wrote it."""
-    if bib is not None and bib.exists() and (kept is None or not kept.has_written(bib)):
+    if bib is not None and bib.exists() and (searches is None or not searches.has_written(bib)):
         raise UsageError(f"{bib} is there already, and is not written over: name a new file")
 
 
-def _tell_earlier(kept: KeptSearches | None) -> None:
-    if kept is not None and kept.earlier:
-        were = "was" if kept.earlier == 1 else "were"
-        sentences = pluralize(kept.earlier, "sentence")
-        print_message(f"{sentences} {were} looked for by a command that did not finish, and {were} kept")
+def _print_earlier_searches(searches: KeptSearches | None) -> None:
+    if searches is not None and searches.earlier:
+        verb = "was" if searches.earlier == 1 else "were"
+        sentences = pluralize(searches.earlier, "sentence")
+        print_message(f"{sentences} {verb} looked for by a command that did not finish, and {verb} kept")
 
 
-def _keep_or_finish(kept: KeptSearches | None, cited: CitedDraft, bib: Path | None) -> None:
+def _keep_or_finish(searches: KeptSearches | None, cited: CitedDraft, bib: Path | None) -> None:
     """If the literature could not be asked to the end, keep what was found for the same command to continue."""
-    if kept is None:
+    if searches is None:
         return
-    kept.finished = cited.stopped is None
-    if not kept.finished and bib is not None:
-        kept.note_written(bib)
+    searches.finished = cited.stopped is None
+    if not searches.finished and bib is not None:
+        searches.note_written(bib)
 
 
 def _write(cited: CitedDraft, *, out: Path | None, bib: Path | None, as_json: bool) -> None:
@@ -198,11 +189,16 @@ def _write(cited: CitedDraft, *, out: Path | None, bib: Path | None, as_json: bo
                 path.write_bytes(content.encode())  # as bytes, so that line ends are not changed
 
 
-def _of_literature(cited: CitedDraft, title: str, papers: Collection | None) -> dict[Collection, list[Answered]]:
-    """The draft with the papers that it cites, for its page; empty if it cites none."""
-    if papers is None or not any(one.origin == "literature" for one in cited.references):
-        return {}
-    return {papers: [draft_as_answer(cited, f"{title}: the literature", papers, origin="literature")]}
+def _page_answers(
+    cited: CitedDraft, name: str, documents: Collection, papers: Collection | None
+) -> dict[Collection, list[Answered]]:
+    """The draft as its page shows it: over the documents, and over the papers if it cites any."""
+    if papers is None:
+        return {documents: [draft_as_answer(cited, name, documents)]}
+    answers = {documents: [draft_as_answer(cited, f"{name}: your documents", documents)]}
+    if any(reference.origin == "literature" for reference in cited.references):
+        answers[papers] = [draft_as_answer(cited, f"{name}: the literature", papers, origin="literature")]
+    return answers
 
 
 def _read(draft: Path) -> str:
@@ -225,18 +221,18 @@ def _read(draft: Path) -> str:
 def _print_summary(cited: CitedDraft) -> None:
     """Say what was cited, and name each sentence whose citation could not be checked, or that has none."""
     if cited.stopped is not None:
-        unsearched = sum(one.status == "not_asked" for one in cited.sentences)
+        unsearched = sum(sentence.status == "not_asked" for sentence in cited.sentences)
         print_message(f"error: the literature could not be asked, or not to the end: {cited.stopped}")
         print_message(
             f"{pluralize(unsearched, 'sentence')} left that your documents do not support; "
             "the same command goes on with them"
         )
-    marked = sum(one.number is not None for one in cited.sentences)
-    already = sum(one.status == "cited_already" for one in cited.sentences)
+    marked = sum(sentence.number is not None for sentence in cited.sentences)
+    already = sum(sentence.status == "cited_already" for sentence in cited.sentences)
     lines = [f"{pluralize(marked, 'sentence')} cited, from {pluralize(len(cited.references), 'passage')}"]
     if already:
         lines.append(f"{pluralize(already, 'sentence')} had a citation already")
-    passed_over = sum(one.status == "not_factual" for one in cited.sentences)
+    passed_over = sum(sentence.status == "not_factual" for sentence in cited.sentences)
     if passed_over:
         lines.append(
             f"{pluralize(passed_over, 'sentence')} not looked up, as needing no source (--every-sentence looks up all)"
@@ -245,17 +241,21 @@ def _print_summary(cited: CitedDraft) -> None:
         f"the entry of {name} lacks {join_names(fields)}: write it there, or name it with --meta when the file is added"
         for name, fields in cited.incomplete.items()
     ]
-    notes = dict.fromkeys(note for one in cited.sentences if one.attribution for note in one.attribution.trace.notes)
+    notes = dict.fromkeys(
+        note for sentence in cited.sentences if sentence.attribution for note in sentence.attribution.trace.notes
+    )
     lines += list(notes)[:MAX_NOTES]
     if len(notes) > MAX_NOTES:
         lines.append(f"and {pluralize(len(notes) - MAX_NOTES, 'other note')} on what was searched: see --json")
-    print_notes([*lines, *(line for one in cited.sentences if (line := _message_about(one, cited)) is not None)])
+    print_notes(
+        [*lines, *(line for sentence in cited.sentences if (line := _message_about(sentence, cited)) is not None)]
+    )
 
 
 def _message_about(sentence: DraftSentence, cited: CitedDraft) -> str | None:
     """The message about a sentence; None if it is cited, or needs no citation."""
-    text, found = " ".join(sentence.text.split()), sentence.attribution
-    why = "" if found is None or found.reason is None else f": {found.reason.rstrip('.')}"
+    text, attribution = " ".join(sentence.text.split()), sentence.attribution
+    why = "" if attribution is None or attribution.reason is None else f": {attribution.reason.rstrip('.')}"
     if sentence.status == "likely" and sentence.number is not None:
         return f"to be checked, {cited.mark(sentence.number).strip(' ~')} for “{text}”{why}"
     if sentence.status == "too_long":

@@ -35,7 +35,7 @@ class FoundSources:
         """With `quiet`, no progress is shown; `page` says that a page will be written."""
         self._sentence, self._k, self._page = sentence, k, page
         self._settings, self._progress = name_chat_model(settings), TerminalProgress(quiet=quiet)
-        self._found: list[tuple[Collection, Sequence[Attribution]]] = []
+        self._attributions: dict[Collection, Sequence[Attribution]] = {}
         self.refused: SourceError | EndpointUnreachable | None = None
         """Why the literature could not be asked, if documents were searched."""
 
@@ -44,10 +44,10 @@ class FoundSources:
         from quoteweave.attribution.calls import attribute  # imports agents and drafts, needed for documents only
 
         documents = opened.enter_context(Collection.open(folder))
-        found = attribute(
+        attributions = attribute(
             documents, self._sentence, self._k, settings=self._settings, where=where, progress=self._progress
         )
-        self._found.append((documents, found))
+        self._attributions[documents] = attributions
 
     def add_literature(self, literature: LiteratureAttributor, chat: ChatSettings | None) -> None:
         """Search the literature; if there is a chat model, an agent does so.
@@ -58,13 +58,15 @@ class FoundSources:
         literature.rank_by(self._settings, self._progress)
         try:
             with self._progress.task("searching the literature"):
-                found = self._by_agent(literature, chat) if chat is not None else run_sync(self._search(literature))
+                attributions = (
+                    self._by_agent(literature, chat) if chat is not None else run_sync(self._search(literature))
+                )
         except (SourceError, EndpointUnreachable) as error:
-            if not self._found:
+            if not self._attributions:
                 raise
             self.refused = error
         else:
-            self._found.append((literature.collection, found))
+            self._attributions[literature.collection] = attributions
 
     def _by_agent(self, literature: LiteratureAttributor, chat: ChatSettings) -> Sequence[Attribution]:
         from quoteweave.attribution.calls import attribute_by_agent
@@ -78,39 +80,31 @@ class FoundSources:
     async def _search(self, literature: LiteratureAttributor) -> Sequence[Attribution]:
         """Search the literature, and meanwhile prepare the writing of the page."""
         preparing = asyncio.create_task(asyncio.to_thread(_prepare_page)) if self._page else None
-        found = await literature.attribute(self._sentence, self._k)
+        attributions = await literature.attribute(self._sentence, self._k)
         if preparing is not None:
             await preparing
-        return found
+        return attributions
 
-    def show(self, *, html: Path | None, open_it: bool, as_json: bool) -> Path | None:
-        """Print what was found in each collection, and write its page; return the page's path."""
-        every = [attribution for _, attributions in self._found for attribution in attributions]
+    def show(self, *, html: Path | None, open_it: bool, as_json: bool) -> None:
+        """Print what was found in each collection, and write the page if one is asked for."""
+        every = [attribution for attributions in self._attributions.values() for attribution in attributions]
         print_notes(dict.fromkeys(note for attribution in every for note in attribution.trace.notes))
-        places = WITHIN if len(self._found) > 1 else ("",) * len(self._found)
+        places = WITHIN if len(self._attributions) > 1 else ("",)
         if as_json:
             print_json({"attributions": [attribution.model_dump(mode="json") for attribution in every]})
         else:
-            _print_all(self._found, places)
+            for place, attributions in zip(places, self._attributions.values(), strict=True):
+                _print_all(place, attributions)
         if html is None and not open_it:
-            return None
+            return
         from quoteweave.attribution.as_answers import CLAIM_WORDING, attribution_as_answer
         from quoteweave.cli.answers import write_answer_page
 
         answers = {
-            over: [attribution_as_answer(attribution, over, within=within) for attribution in attributions]
-            for (over, attributions), within in zip(self._found, places, strict=True)
+            collection: [attribution_as_answer(attribution, collection, within=place) for attribution in attributions]
+            for place, (collection, attributions) in zip(places, self._attributions.items(), strict=True)
         }
-        first, *others = answers
-        return write_answer_page(
-            answers[first],
-            first,
-            self._sentence,
-            html=html,
-            open_it=open_it,
-            others={over: answers[over] for over in others},
-            wording=CLAIM_WORDING,
-        )
+        write_answer_page(answers, self._sentence, html=html, open_it=open_it, wording=CLAIM_WORDING)
 
 
 def _prepare_page() -> None:
@@ -122,49 +116,48 @@ def _prepare_page() -> None:
     prepare_page()
 
 
-def _print_all(found: Sequence[tuple[Collection, Sequence[Attribution]]], places: Sequence[str]) -> None:
-    for (_, attributions), within in zip(found, places, strict=True):
-        if within:
-            console().print(plain(f"in {within}:", "dim"))
-        for attribution in attributions:
-            _print(attribution)
+def _print_all(place: str, attributions: Sequence[Attribution]) -> None:
+    if place:
+        console().print(plain(f"in {place}:", "dim"))
+    for attribution in attributions:
+        _print(attribution)
 
 
 def _print(attribution: Attribution) -> None:
-    out = console()
-    out.print(plain(f"{attribution.excerpt.mark or 'the sentence'}  {attribution.excerpt.claim}", "bold"))
+    stdout = console()
+    stdout.print(plain(f"{attribution.excerpt.mark or 'the sentence'}  {attribution.excerpt.claim}", "bold"))
     if not attribution.candidates:
-        out.print(plain(f"  not found: {attribution.reason}"))
+        stdout.print(plain(f"  not found: {attribution.reason}"))
         return
     supporting = [candidate for candidate in attribution.candidates if candidate.outcome == "supported"]
-    out.print(plain(f"  {OUTCOMES[attribution.outcome]}"))
+    stdout.print(plain(f"  {OUTCOMES[attribution.outcome]}"))
     if attribution.confidence is not None:
-        out.print(plain(f"  {describe_confidence(attribution)}", "dim"))
-    of_passage = attribution.candidates[0].citation.reason or ""  # printed with the passage already
-    if beside := (attribution.reason or "").removeprefix(of_passage).strip():
-        out.print(plain(f"  {beside}", "dim"))
+        stdout.print(plain(f"  {describe_confidence(attribution)}", "dim"))
+    passage_reason = attribution.candidates[0].citation.reason or ""  # printed with the passage already
+    if further_reason := (attribution.reason or "").removeprefix(passage_reason).strip():
+        stdout.print(plain(f"  {further_reason}", "dim"))
     for candidate in supporting or attribution.candidates[: 1 if attribution.outcome == "likely" else None]:
         _print_candidate(candidate)
 
 
-def _print_candidate(found: Candidate) -> None:
-    citation = found.citation
-    line = plain(found.under(shown_name(found.title)), "bold")
+def _print_candidate(candidate: Candidate) -> None:
+    citation = candidate.citation
+    line = plain(candidate.under(shown_name(candidate.title)), "bold")
     # No score for papers, as their order also depends on other rankings and the gate's verdicts.
-    score = f"{found.score:.2f}  " if found.paper is None else ""
+    score = f"{candidate.score:.2f}  " if candidate.paper is None else ""
     line.append(f"  {score}{citation.quote_id}\n", style="dim")
-    line.append_text(plain(snippet(_from_closest_sentence(found), "paragraph")))
-    if found.paper is not None:
-        line.append_text(plain(f"\n{describe_paper(found.paper)}, {found.paper.url}", "dim"))
-    if found.note is not None:
-        line.append_text(plain(f"\n{found.note}", "dim"))
+    line.append_text(plain(snippet(_from_closest_sentence(candidate), "paragraph")))
+    if candidate.paper is not None:
+        line.append_text(plain(f"\n{describe_paper(candidate.paper)}, {candidate.paper.url}", "dim"))
+    if candidate.note is not None:
+        line.append_text(plain(f"\n{candidate.note}", "dim"))
     if citation.reason is not None:
         line.append_text(plain(f"\n{citation.reason}", "dim"))
-    out = console()
-    out.print(indented_behind(f"  {found.rank:>2}  ", line, out.width))
+    stdout = console()
+    stdout.print(indented_behind(f"  {candidate.rank:>2}  ", line, stdout.width))
 
 
-def _from_closest_sentence(found: Candidate) -> str:
+def _from_closest_sentence(candidate: Candidate) -> str:
     """The passage from the sentence that is closest to the claim to its end; for a picture, the whole passage."""
-    start = max(found.passage.find(found.closest), 0) if found.kind == "text" else 0
-    return f"{'… ' if start else ''}{found.passage[start:]}"
+    start = max(candidate.passage.find(candidate.closest), 0) if candidate.kind == "text" else 0
+    return f"{'… ' if start else ''}{candidate.passage[start:]}"

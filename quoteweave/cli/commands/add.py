@@ -137,11 +137,11 @@ def _show(report: AddReport, collection: Path) -> None:
         typer.echo(printable(f"not added: {_with_options(reason)}"), err=True)
     passed_over = _passed_over(report.passed_over)
     print_notes((*_renamed(report), *report.index_notes, *report.remaining_traces, *passed_over))
-    outcome = [(len(names), what) for what, names in _outcomes(report) if names]
-    counts = ", ".join(f"{count} {what}" for count, what in outcome) or "nothing to add"
+    outcome = [(len(names), label) for label, names in _outcomes(report) if names]
+    counts = ", ".join(f"{count} {label}" for count, label in outcome) or "nothing to add"
     typer.echo(f"{collection}: {counts}")
-    if read := read_by_ocr(report.ocr_pages, report.ocr_pictures):
-        typer.echo(f"  {read}")
+    if ocr_text := read_by_ocr(report.ocr_pages, report.ocr_pictures):
+        typer.echo(f"  {ocr_text}")
 
 
 def _in_short(names: Sequence[str]) -> Sequence[str]:
@@ -163,14 +163,16 @@ def _renamed(report: AddReport) -> list[str]:
 
 
 def _passed_over(counts: Mapping[str, int]) -> Iterator[str]:
-    others = {suffix: count for suffix, count in counts.items() if suffix not in _PASSED_OVER}
-    if others:
-        files = pluralize(sum(others.values()), "file that is no document", "files that are no documents")
-        by_suffix = join_names([f"{count} {suffix or 'without a suffix'}" for suffix, count in others.items()])
+    counts_by_suffix = {suffix: count for suffix, count in counts.items() if suffix not in _PASSED_OVER}
+    if counts_by_suffix:
+        files = pluralize(sum(counts_by_suffix.values()), "file that is no document", "files that are no documents")
+        by_suffix = join_names(
+            [f"{count} {suffix or 'without a suffix'}" for suffix, count in counts_by_suffix.items()]
+        )
         yield f"passed over {files}: {by_suffix}; name a file to add it as text"
-    for kind, (one, many, advice) in _PASSED_OVER.items():
+    for kind, (singular, plural, advice) in _PASSED_OVER.items():
         if kind in counts:
-            yield f"passed over {pluralize(counts[kind], one, many)}; {advice}"
+            yield f"passed over {pluralize(counts[kind], singular, plural)}; {advice}"
 
 
 def _outcomes(report: AddReport) -> list[tuple[str, Sequence[object]]]:

@@ -141,6 +141,4 @@ def ask(
             pictures=pictures_on_stdout(pictures, stored_crops_of(opened)),
         )
         print_notes(stored_crops(opened, [hit.quote for hit in answered.context.images])[1])
-        target = write_answer_page([answered], opened, question, html=html, open_it=open_it)
-    if open_it and target is not None:
-        typer.launch(str(target))
+        write_answer_page({opened: [answered]}, question, html=html, open_it=open_it)

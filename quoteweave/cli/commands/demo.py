@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from quoteweave.cli.answers import answer_json, print_answer
-from quoteweave.cli.console import print_json, print_notes, writing_output
+from quoteweave.cli.console import print_json, print_notes, write_text
 from quoteweave.cli.options.collection import JsonOption, OpenOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
@@ -47,8 +47,7 @@ def demo(
         answers = [rag.answer_with_context(question) for question in QUESTIONS]
         content, notes = render_answered(answers, opened, "Four documents, five questions")
     print_notes(notes)
-    with writing_output(page):
-        page.write_text(content, "utf-8")
+    write_text(page, content)
     if as_json:
         print_json([answer_json(answered) for answered in answers])
     else:

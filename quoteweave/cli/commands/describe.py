@@ -86,6 +86,6 @@ def _show(report: DescribeReport, cost: float | None, *, as_json: bool) -> None:
         f"{pluralize(report.quotes, 'quote has', 'quotes have')} new words now"
     )
     if report.without_crop:
-        typer.echo(f"note: of {pluralize(report.without_crop, 'image quote')} no picture is stored", err=True)
+        print_notes([f"of {pluralize(report.without_crop, 'image quote')} no picture is stored"])
     print_notes(report.index_notes)
     print_failures(report.failed, "picture")

@@ -1,19 +1,16 @@
 """`quoteweave status`, `list`, `remove` and `check`: shows, checks and removes what a collection holds."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from quoteweave.cli.console import (
     console,
     plain,
     print_json,
-    print_message,
     print_notes,
     printable,
     read_by_ocr,
@@ -21,6 +18,7 @@ from quoteweave.cli.console import (
 )
 from quoteweave.cli.indexes import index_json, index_line
 from quoteweave.cli.options.collection import CollectionOption, JsonOption, valid_text
+from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.storage_errors import OTHER_VERSION, renewal_advice
@@ -59,7 +57,9 @@ def list_documents(collection: CollectionOption, as_json: JsonOption = False) ->
     if as_json:
         print_json([document.model_dump(mode="json") for document in documents])
         return
-    metadata_texts = [", ".join(f"{key}={value}" for key, value in sorted(one.metadata.items())) for one in documents]
+    metadata_texts = [
+        ", ".join(f"{key}={value}" for key, value in sorted(document.metadata.items())) for document in documents
+    ]
     columns = ["document", "format", "pages", "quotes", *(["metadata"] if any(metadata_texts) else [])]
     table = make_table(columns, words=["document", "format", "metadata"], ruled=False)
     for document, metadata in zip(documents, metadata_texts, strict=True):
@@ -67,7 +67,7 @@ def list_documents(collection: CollectionOption, as_json: JsonOption = False) ->
         table.add_row(*map(plain, cells[: len(columns)]))
     show_table(console(), table)
     if unread is not None:
-        print_message(f"note: {unread}")
+        print_notes([unread])
     _print_warnings(documents)
 
 
@@ -76,7 +76,7 @@ def _print_warnings(documents: Sequence[Document]) -> None:
     warned = [shown_name(document.name) for document in documents if document.warnings]
     if warned:
         some = pluralize(len(warned), "document was", "documents were")
-        print_message(f"note: {some} read with warnings, which list --json shows: {join_names(warned)}")
+        print_notes([f"{some} read with warnings, which list --json shows: {join_names(warned)}"])
 
 
 def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
@@ -84,8 +84,9 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
     with Collection.open(collection) as opened:
         counts, failures, documents = opened.counts(), opened.failures(), opened.documents()
         has_older_segments = opened.has_older_segments()
-        indexes = [index_json(opened, *found) for found in list_indexes(opened)]
-    ocr_pages, ocr_pictures = (sum(doc.ocr_pages for doc in documents), sum(doc.ocr_pictures for doc in documents))
+        indexes = [index_json(opened, state, manifest) for state, manifest in list_indexes(opened)]
+    ocr_pages = sum(document.ocr_pages for document in documents)
+    ocr_pictures = sum(document.ocr_pictures for document in documents)
     if as_json:
         print_json(
             {
@@ -103,19 +104,12 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
             }
         )
         return
-    typer.echo(
-        ", ".join(
-            (
-                pluralize(counts.documents, "document"),
-                pluralize(counts.pages, "page"),
-                pluralize(counts.quotes, "quote"),
-            )
-        )
-    )
+    documents_and_pages = f"{pluralize(counts.documents, 'document')}, {pluralize(counts.pages, 'page')}"
+    typer.echo(f"{documents_and_pages}, {pluralize(counts.quotes, 'quote')}")
     if counts.by_layout:
         typer.echo("  " + ", ".join(f"{count} {layout}" for layout, count in sorted(counts.by_layout.items())))
-    if read := read_by_ocr(ocr_pages, ocr_pictures):
-        typer.echo(f"  {read}")
+    if ocr_text := read_by_ocr(ocr_pages, ocr_pictures):
+        typer.echo(f"  {ocr_text}")
     if has_older_segments:
         typer.echo(f"{OTHER_VERSION}; {renewal_advice(collection)}")
     for index in indexes:
@@ -139,7 +133,9 @@ def remove(
     A file that could not be read is forgotten by the name that status gives it.
     """
     with Collection.open(collection) as opened:
-        unread = {failure.name for failure in opened.failures()} - {document.name for document in opened.documents()}
+        unread_names = {failure.name for failure in opened.failures()} - {
+            document.name for document in opened.documents()
+        }
         outcome = remove_documents(opened, names)
     if as_json:
         print_json(outcome.model_dump(mode="json"))
@@ -148,14 +144,14 @@ def remove(
     if outcome.finished:
         how = "already removed" if outcome.remaining_traces else "already removed, and now without a trace"
         typer.echo(printable(f"{how}: {', '.join(outcome.finished)}"))
-    forgotten = unread.intersection(outcome.removed)
+    forgotten = unread_names.intersection(outcome.removed)
     if len(outcome.removed) > len(forgotten):
         typer.echo(f"removed {pluralize(len(outcome.removed) - len(forgotten), 'document')}")
     if forgotten:
         typer.echo(f"forgot {pluralize(len(forgotten), 'file')} that could not be read")
     if outcome.still_there:
-        named = join_names([shown_name(name) for name in outcome.still_there])
-        print_message(f"note: still on disk, so that the next add of the folder adds it again: {named}")
+        names_shown = join_names([shown_name(name) for name in outcome.still_there])
+        print_notes([f"still on disk, so that the next add of the folder adds it again: {names_shown}"])
 
 
 CHECK_JSON = """--json prints one object: whole (true or false), files (how many were read), damaged (list of part,
@@ -194,14 +190,20 @@ def check(
         raise UsageError("--repair and --removed are two things to do; run one after the other")
     if removed is None and file is not None:
         raise UsageError("--file goes with --removed NAME")
-    whole = _show_removed(collection, removed, file, as_json) if removed else _show_check(collection, repair, as_json)
-    if not whole:
+    passed = _show_removed(collection, removed, file, as_json) if removed else _show_check(collection, repair, as_json)
+    if not passed:
         raise typer.Exit(1)
 
 
 def _show_check(collection: Path, repair: bool, as_json: bool) -> bool:
     """Check, print what was found, and return whether everything is as it was written."""
-    with _checking_bar(quiet=as_json) as on_file:
+    with TerminalProgress(quiet=as_json).task("checking", unit="files") as bar:
+        checked = count(1)
+
+        def on_file(remaining: int) -> None:
+            bar.advance()
+            bar.update(total=next(checked) + max(remaining, 0))
+
         report = (check_and_repair if repair else check_only)(collection, on_file)
     if as_json:
         print_json({"whole": report.whole, **report.model_dump(mode="json")})
@@ -218,35 +220,20 @@ def _print_check(report: CheckReport, *, repair: bool) -> None:
     if report.leftovers:
         files = pluralize(len(report.leftovers), "file is", "files are")
         typer.echo(f"{files} left over; the next command that writes removes what is left over")
-    left = sum(not damage.repaired for damage in report.damaged)
-    if not left:
+    unrepaired = sum(not damage.repaired for damage in report.damaged)
+    if not unrepaired:
         typer.echo(f"{report.files} files are as they were written")
     elif repair:
-        typer.echo(f"{pluralize(left, 'damaged thing', 'damaged things')} could not be made again")
+        typer.echo(f"{pluralize(unrepaired, 'damaged thing', 'damaged things')} could not be made again")
     else:
-        typer.echo(f"{left} damaged; make again what can be made again with --repair")
+        typer.echo(f"{unrepaired} damaged; make again what can be made again with --repair")
 
 
 def _damage_line(damage: Damage) -> str:
     state = "repaired" if damage.repaired else "damaged"
-    of = f" (of {damage.document!r})" if damage.document and damage.document not in damage.what else ""
+    owner = f" (of {damage.document!r})" if damage.document and damage.document not in damage.what else ""
     advice = f"; {damage.advice}" if damage.advice else ""
-    return f"{state}: {damage.file}{of}: {damage.what}{advice}"
-
-
-@contextmanager
-def _checking_bar(*, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Show a bar that counts files on stderr, if it is a terminal."""
-    stderr = Console(stderr=True)
-    columns = (TextColumn("checking"), BarColumn(), MofNCompleteColumn(), "files", TimeRemainingColumn())
-    with Progress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as progress:
-        task = progress.add_task("", total=None)
-
-        def on_file(left: int) -> None:
-            done = int(progress.tasks[0].completed) + 1
-            progress.update(task, advance=1, total=done + max(left, 0))
-
-        yield on_file
+    return f"{state}: {damage.file}{owner}: {damage.what}{advice}"
 
 
 def _show_removed(collection: Path, removed: str, file: Path | None, as_json: bool) -> bool:

@@ -53,8 +53,7 @@ def import_parsed(
     if as_json:
         print_json({"imported": [document.model_dump(mode="json") for document in documents]})
         return
-    for warning in (f"note: {document.name}: {text}" for document in documents for text in document.warnings):
-        typer.echo(warning, err=True)
+    print_notes(f"{document.name}: {warning}" for document in documents for warning in document.warnings)
     typer.echo(f"{collection}: {len(documents)} imported")
 
 
@@ -66,8 +65,8 @@ def _without_empty_collection(folder: Path) -> Iterator[None]:
         yield
     except Exception:
         if is_new and folder.is_dir():
-            with Collection.open(folder) as made:
-                is_empty = not made.origins()
+            with Collection.open(folder) as collection:
+                is_empty = not collection.origins()
             if is_empty:
                 shutil.rmtree(folder)
         raise

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli.console import print_json, print_message, printable, shown_name
+from quoteweave.cli.console import print_json, print_message, print_notes, printable, shown_name
 from quoteweave.cli.indexes import index_json, index_line
 from quoteweave.cli.options.collection import CollectionOption, JsonOption, WaitOption
 from quoteweave.cli.options.settings import (
@@ -87,24 +87,24 @@ def build(
         reports = {
             spec: build_index(opened, spec, settings, wait=wait, replace=replace, progress=progress) for spec in specs
         }
-        found = {spec: measure_recall(opened, spec, settings) for spec in specs} if recall else {}
+        recalls = {spec: measure_recall(opened, spec, settings) for spec in specs} if recall else {}
     if as_json:
-        print_json([{**_json(spec, report), "recall": _recall_json(spec, found)} for spec, report in reports.items()])
+        print_json([{**_json(spec, report), "recall": _recall_json(spec, recalls)} for spec, report in reports.items()])
     else:
         for spec, report in reports.items():
-            _show(spec, report, _in_words(found[spec]) if spec in found else None)
+            _show(spec, report, _in_words(recalls[spec]) if spec in recalls else None)
 
 
 def list_all(collection: CollectionOption, as_json: JsonOption = False) -> None:
     """List the indexes of models that a collection has."""
     with Collection.open(collection) as opened:
-        found = [index_json(opened, state, manifest) for state, manifest in list_indexes(opened)]
+        indexes = [index_json(opened, state, manifest) for state, manifest in list_indexes(opened)]
     if as_json:
-        print_json(found)
+        print_json(indexes)
         return
-    for index in found:
+    for index in indexes:
         typer.echo(printable(index_line(index)))
-    if not found:
+    if not indexes:
         typer.echo("there are no indexes of models; build one with: quoteweave index build NAME -c DIR", err=True)
 
 
@@ -131,10 +131,10 @@ def _json(spec: str, report: IndexReport | None) -> dict[str, object]:
     return {"retriever": without_credentials(spec), **fields}
 
 
-def _recall_json(spec: str, found: Mapping[str, Recall]) -> dict[str, object] | None:
-    if spec not in found:
+def _recall_json(spec: str, recalls: Mapping[str, Recall]) -> dict[str, object] | None:
+    if spec not in recalls:
         return None
-    measured = found[spec]
+    measured = recalls[spec]
     numbers = {name: getattr(measured, name, None) for name in ("recall", "items")}
     return {**numbers, "recall": 1.0 if measured == EXACT else numbers["recall"], "said": _in_words(measured)}
 
@@ -148,9 +148,11 @@ def _show(spec: str, report: IndexReport | None, recall: str | None) -> None:
     if report is None:
         typer.echo(f"{spec}: up to date")
         return
-    for one in report.left_out[:MAX_NAMED]:
-        quote = "" if one.quote in one.reason else f", quote {one.quote}"
-        print_message(f"left out: {one.document}, page {page_number(one.page_label, one.page)}{quote}: {one.reason}")
+    for item in report.left_out[:MAX_NAMED]:
+        quote = "" if item.quote in item.reason else f", quote {item.quote}"
+        print_message(
+            f"left out: {item.document}, page {page_number(item.page_label, item.page)}{quote}: {item.reason}"
+        )
     if len(report.left_out) > MAX_NAMED:
         print_message(f"left out: {len(report.left_out) - MAX_NAMED:,} more; --json lists all")
     skipped = f", {report.skipped} left out" if report.skipped else ""
@@ -185,7 +187,7 @@ def plan(
     """
     settings = make_settings(ResourceSettings, option_values)
     with Collection.open(collection) as opened:
-        plans = plan_indexes(
+        estimates = plan_indexes(
             opened,
             retriever,
             settings,
@@ -195,50 +197,49 @@ def plan(
         )
         unread = opened.unread_files_note()
     if as_json:
-        print_json([found.model_dump(mode="json") for found in plans])
+        print_json([estimate.model_dump(mode="json") for estimate in estimates])
         return
-    for found in plans:
-        _print_estimate(found)
-    if len(plans) > 1:
-        _print_estimate(combine_estimates(plans, retriever))
+    for estimate in estimates:
+        _print_estimate(estimate)
+    if len(estimates) > 1:
+        _print_estimate(combine_estimates(estimates, retriever))
     if unread is not None:
-        print_message(f"note: {unread}")
+        print_notes([unread])
 
 
-def _print_estimate(plan: BuildEstimate) -> None:
-    of_documents = join_names([f"{count} of {shown_name(name)}" for name, count in plan.left_out_of.items()])
-    left_out = f", {plan.left_out} left out with {plan.lacking}: {of_documents}" if plan.left_out else ""
-    typer.echo(f"{plan.retriever}: {plan.to_encode} of {plan.items} to encode{left_out}")
-    if plan.download_bytes is not None:
-        typer.echo(f"  download {_size(plan.download_bytes)}")
-    if plan.unmeasured is not None:
-        typer.echo(f"  time     not known: {plan.unmeasured}")
-    elif plan.seconds:
-        rate = "" if plan.rate is None else f" at {plan.rate:.1f} a second"
-        typer.echo(f"  time     {_duration(plan.seconds)}{rate} on this machine")
-    if plan.forms is not None:
-        typer.echo(f"  form     {plan.forms}")
-    _show_sizes(plan)
-    if plan.destination is not None and plan.to_encode:
-        typer.echo(
-            f"  tokens   about {plan.tokens:,}, which would be sent to {plan.destination}: {_price(plan.price_usd)}"
-        )
+def _print_estimate(estimate: BuildEstimate) -> None:
+    of_documents = join_names([f"{count} of {shown_name(name)}" for name, count in estimate.left_out_of.items()])
+    left_out = f", {estimate.left_out} left out with {estimate.lacking}: {of_documents}" if estimate.left_out else ""
+    typer.echo(f"{estimate.retriever}: {estimate.to_encode} of {estimate.items} to encode{left_out}")
+    if estimate.download_bytes is not None:
+        typer.echo(f"  download {_size(estimate.download_bytes)}")
+    if estimate.unmeasured is not None:
+        typer.echo(f"  time     not known: {estimate.unmeasured}")
+    elif estimate.seconds:
+        rate = "" if estimate.rate is None else f" at {estimate.rate:.1f} a second"
+        typer.echo(f"  time     {_duration(estimate.seconds)}{rate} on this machine")
+    if estimate.forms is not None:
+        typer.echo(f"  form     {estimate.forms}")
+    _show_sizes(estimate)
+    if estimate.destination is not None and estimate.to_encode:
+        price = _price(estimate.price_usd)
+        typer.echo(f"  tokens   about {estimate.tokens:,}, which would be sent to {estimate.destination}: {price}")
 
 
-def _show_sizes(plan: BuildEstimate) -> None:
-    if plan.disk_bytes is None or plan.memory_bytes is None:
+def _show_sizes(estimate: BuildEstimate) -> None:
+    if estimate.disk_bytes is None or estimate.memory_bytes is None:
         typer.echo("  disk     not known before anything is encoded")
         return
-    roughly = "roughly " if plan.unmeasured else ""
-    typer.echo(f"  disk     {roughly}{_size(plan.disk_bytes)}{_vectors(plan)}")
-    typer.echo(f"  memory   {roughly}{_size(plan.memory_bytes)} at most while searching, mapped files counted")
+    roughly = "roughly " if estimate.unmeasured else ""
+    typer.echo(f"  disk     {roughly}{_size(estimate.disk_bytes)}{_vectors(estimate)}")
+    typer.echo(f"  memory   {roughly}{_size(estimate.memory_bytes)} at most while searching, mapped files counted")
 
 
-def _vectors(plan: BuildEstimate) -> str:
-    if plan.dimension is None or plan.vectors_an_item is None:
+def _vectors(estimate: BuildEstimate) -> str:
+    if estimate.dimension is None or estimate.vectors_an_item is None:
         return ""
-    each = "one vector" if plan.vectors_an_item == 1 else f"{plan.vectors_an_item:.1f} vectors"
-    return f": {each} of {plan.dimension} numbers each"
+    vectors = "one vector" if estimate.vectors_an_item == 1 else f"{estimate.vectors_an_item:.1f} vectors"
+    return f": {vectors} of {estimate.dimension} numbers each"
 
 
 def _price(usd: float | None) -> str:
@@ -250,8 +251,8 @@ def _price(usd: float | None) -> str:
 def _duration(seconds: float) -> str:
     if seconds < 59.95:
         return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {rest} s"
+    minutes, remaining_seconds = divmod(round(seconds), 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {remaining_seconds} s"
 
 
 def _size(bytes_: int) -> str:

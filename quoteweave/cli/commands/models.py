@@ -50,15 +50,15 @@ def models(
 
 
 def _show_all(rows: list[ModelRow], rerankers: list[RerankerRow]) -> None:
-    out = console()
+    stdout = console()
     # Checkpoints are shown only if all of them have room, as a cut one is of no use.
-    wide = out.width >= WITHOUT_CHECKPOINT + max(len(row.checkpoint) for row in rows)
+    wide = stdout.width >= WITHOUT_CHECKPOINT + max(len(row.checkpoint) for row in rows)
     vectors = [f"{'many' if row.multi_vector else 'one'} × {row.dimension}" for row in rows]
     retrieve = _table("retriever", rows, {"reads": [row.reads for row in rows], "vectors": vectors}, wide)
     for table in (retrieve, _table("reranker", rerankers, {}, wide)):
-        show_table(out, table)
-        out.print()
-    out.print("quoteweave models NAME shows all that is known of one.")
+        show_table(stdout, table)
+        stdout.print()
+    stdout.print("quoteweave models NAME shows all that is known of one.")
 
 
 def _table(title: str, rows: Sequence[ModelRow | RerankerRow], more: Mapping[str, Sequence[str]], wide: bool) -> Table:
@@ -80,7 +80,7 @@ def _table(title: str, rows: Sequence[ModelRow | RerankerRow], more: Mapping[str
 
 
 def _show_one(fields: dict[str, object]) -> None:
-    out, widest = console(), max(map(len, fields))
+    stdout, widest = console(), max(map(len, fields))
     for field, value in fields.items():
         part = field.removesuffix("_revision")
         has_none = part != field and fields[part if part in fields else f"{part}_checkpoint"] is None
@@ -88,4 +88,4 @@ def _show_one(fields: dict[str, object]) -> None:
             # Such values are quoted, as spaces and line breaks at the end of a prefix matter.
             exact = isinstance(value, str) and value != " ".join(value.split())
             written = plain(repr(value) if exact else str(value))
-            out.print(plain(f"{field:<{widest}}  ", "bold").append_text(written), soft_wrap=True)
+            stdout.print(plain(f"{field:<{widest}}  ", "bold").append_text(written), soft_wrap=True)

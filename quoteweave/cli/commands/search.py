@@ -70,15 +70,15 @@ def search(
     settings = name_chat_model(make_settings(RetrievalSettings, option_values))
     with Collection.open(folder(collection)) as opened:
         finder = make_search(opened, settings, progress=TerminalProgress(quiet=as_json))
-        found = run_sync(finder.find(Query(text=question), k, where=where))
-        _, damage = stored_crops(opened, [hit.quote for hit in found.hits])
-        trace = found.trace.model_copy(update={"notes": (*found.trace.notes, *damage)})
+        result = run_sync(finder.find(Query(text=question), k, where=where))
+        _, damage = stored_crops(opened, [hit.quote for hit in result.hits])
+        trace = result.trace.model_copy(update={"notes": (*result.trace.notes, *damage)})
         print_trace(trace)
         if as_json:
-            hits = [hit_json(hit, opened) for hit in found.hits]
+            hits = [hit_json(hit, opened) for hit in result.hits]
             print_json({"question": question, "hits": hits, "trace": trace.model_dump(mode="json")})
         else:
-            print_hits([hit_of_search(hit) for hit in found.hits], trace.reasons, where)
+            print_hits([hit_of_search(hit) for hit in result.hits], trace.reasons, where)
 
 
 def hit_json(hit: Hit, collection: Collection) -> dict[str, object]:

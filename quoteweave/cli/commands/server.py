@@ -65,7 +65,7 @@ def serve(
         from quoteweave.server.run import run
     except ModuleNotFoundError as error:
         raise MissingExtra(error.name or "fastapi", "server") from error
-    given = {
+    options = {
         "collections": named_collections(collection) if collection else None,
         "collections_folder": collections_folder,
         "host": host,
@@ -73,7 +73,7 @@ def serve(
         "workers": workers,
         "state": state,
     }
-    run(config, given, notify=lambda line: typer.echo(line, err=True))
+    run(config, options, notify=lambda line: typer.echo(line, err=True))
 
 
 MCP_JSON = """What it reads and writes is the protocol's; a client such as Claude Desktop starts it. docs/serving.md
@@ -106,14 +106,14 @@ def mcp(
         from quoteweave.server.mcp.stdio import run_stdio
     except ModuleNotFoundError as error:
         raise MissingExtra(error.name or "mcp", "server") from error
-    given = {
+    options = {
         "collections": named_collections(collection) if collection else None,
         "collections_folder": collections_folder,
         "public_url": public_url,
     }
     if sys.stdin.isatty():
         typer.echo("waiting for a client's messages; clients start this command themselves (docs/serving.md)", err=True)
-    run_stdio(config, given)
+    run_stdio(config, options)
 
 
 ADD_JSON = """--json prints one object: token, which cannot be had again, and key, as keys list --json has it."""
@@ -128,8 +128,8 @@ _AGE = lazy_regex(r"([1-9]\d{0,4})([dh])")
 def _limit(field: str, metavar: str = "N") -> OptionInfo:
     """Make the option of a limit that a key may have of its own."""
     text = KeyLimits.model_fields[field].description or ""
-    made: OptionInfo = typer.Option(help=f"{text[:1].upper()}{text[1:]}.", metavar=metavar)
-    return made
+    option: OptionInfo = typer.Option(help=f"{text[:1].upper()}{text[1:]}.", metavar=metavar)
+    return option
 
 
 def add_key(

@@ -2,26 +2,24 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
-from rich.progress import track
 
 from quoteweave.cli.console import print_json, writing_output
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.settings import ImageFolderOption, PresetOption, PromptsOption
+from quoteweave.cli.progress import TerminalProgress
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.core.examples import Example
 from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Kind
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.pipeline.presets import load_preset
 from quoteweave.pipeline.runs.config import RunSettings
-from quoteweave.pipeline.runs.sft import ExampleSkipped, Line, TrainingFormat, TrainingLines
+from quoteweave.pipeline.runs.sft import ExampleSkipped, TrainingFormat, TrainingLines
 
 JSON = """--json prints one object:
 
@@ -78,8 +76,13 @@ def export(
     examples = [example for name, file in zip(dataset, references, strict=True) for example in load_dataset(name, file)]
     left_out: Counter[str] = Counter()
     with writing_output(out), written_whole(out) as file:
-        for line in _lines(lines, examples, left_out):
-            file.write(f"{json.dumps(line, ensure_ascii=False)}\n".encode())
+        with TerminalProgress().task("writing", len(examples)) as bar:
+            for example in examples:
+                try:
+                    file.write(f"{json.dumps(lines.line(example), ensure_ascii=False)}\n".encode())
+                except ExampleSkipped as skipped:
+                    left_out[str(skipped)] += 1
+                bar.advance()
         if left_out.total() == len(examples):
             reasons = "; ".join(f"{reason} ({count})" for reason, count in left_out.items())
             raise DatasetError(f"{' and '.join(map(str, references))} holds nothing to train with: {reasons}")
@@ -108,16 +111,6 @@ def files_in(folder: Path) -> Callable[[str], Path | None]:
         return path if inside and path.is_file() and path.stat().st_size else None
 
     return find
-
-
-def _lines(lines: TrainingLines, examples: Sequence[Example], left_out: Counter[str]) -> Iterator[Line]:
-    """Yield the lines that can be made, with a bar on a terminal; count the other examples."""
-    stderr = Console(stderr=True)
-    for example in track(examples, "writing", console=stderr, transient=True, disable=not stderr.is_terminal):
-        try:
-            yield lines.line(example)
-        except ExampleSkipped as why:
-            left_out[str(why)] += 1
 
 
 def _spread(places: dict[Kind, list[int]]) -> str:

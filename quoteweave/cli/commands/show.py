@@ -46,9 +46,9 @@ def show(
         }
     paths = _write(pictures, quote, out)
     if as_json:
-        shown = {name: str(path) if path else None for name, path in paths.items()}
-        found = [span.model_dump(mode="json") for span in spans]
-        print_json({"quote": quote.model_dump(mode="json"), **shown, "spans": found})
+        path_texts = {name: str(path) if path else None for name, path in paths.items()}
+        span_records = [span.model_dump(mode="json") for span in spans]
+        print_json({"quote": quote.model_dump(mode="json"), **path_texts, "spans": span_records})
     else:
         _print(quote, paths)
         if claim:
@@ -62,33 +62,33 @@ def _write(pictures: dict[str, bytes | None], quote: Quote, out: Path | None) ->
         return dict.fromkeys(pictures)
     folder = out or Path(tempfile.mkdtemp(prefix="quoteweave-"))
     written: dict[str, Path | None] = {}
-    for name, data in pictures.items():
+    for name, picture in pictures.items():
         written[name] = None
-        if data is not None:
-            suffix = ".jpg" if data.startswith(b"\xff\xd8") else ".png"
+        if picture is not None:
+            suffix = ".jpg" if picture.startswith(b"\xff\xd8") else ".png"
             path = folder / f"{quote.id.replace(':', '-')}-{name}{suffix}"
             with writing_output(path):
                 folder.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(data)
+                path.write_bytes(picture)
             written[name] = path
     return written
 
 
 def _print(quote: Quote, paths: dict[str, Path | None]) -> None:
-    out = console()
-    out.print(plain(place(quote), "bold"), plain(f"  {quote.layout}  {quote.id}", "dim"))
+    stdout = console()
+    stdout.print(plain(place(quote), "bold"), plain(f"  {quote.layout}  {quote.id}", "dim"))
     if quote.section:
-        out.print(plain(f"under: {quote.section}", "dim"))
-    out.print(plain(quote.shown_text))
+        stdout.print(plain(f"under: {quote.section}", "dim"))
+    stdout.print(plain(quote.shown_text))
     for name, path in paths.items():
         if path is not None:
-            out.print(plain(f"{name}: {path}"), soft_wrap=True)
+            stdout.print(plain(f"{name}: {path}"), soft_wrap=True)
 
 
 def _print_spans(quote: Quote, spans: Sequence[Span]) -> None:
-    out = console()
+    stdout = console()
     if not spans:
-        out.print(plain("supports it: not sure which words; the quote is to be read as a whole"))
+        stdout.print(plain("supports it: not sure which words; the quote is to be read as a whole"))
     for span in spans:
         words = " ".join(text_of(quote)[span.start : span.end].split())
-        out.print(plain(f"supports it: “{words}”{'' if span.boxes else ' (not found on the page)'}"))
+        stdout.print(plain(f"supports it: “{words}”{'' if span.boxes else ' (not found on the page)'}"))

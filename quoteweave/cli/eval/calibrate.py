@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from quoteweave.cli.console import console, plain, print_json, writing_output
+from quoteweave.cli.console import console, plain, print_json, write_text
 from quoteweave.cli.eval.paid import CITATIONS, load_judged_items
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.evaluation import DatasetOption, ReferencesOption
@@ -90,10 +90,10 @@ def calibrate(
     examples = _calibration_examples(pairs, _correctness_check(right, run))
     report = fitted(examples, retriever=retriever, model=model, risk=risk)
     if svg is not None:
-        _write(svg, risk_plot(report).svg)
+        write_text(svg, risk_plot(report).svg)
     calibration_file = out if out is not None and report.calibration is not None else None
     if calibration_file is not None and report.calibration is not None:
-        _write(calibration_file, report.calibration.model_dump_json(indent=2) + "\n")
+        write_text(calibration_file, report.calibration.model_dump_json(indent=2) + "\n")
     counts = {"failed": failed, "unknown": len(pairs) - failed - len(examples)}
     head = {"run": str(run), "retriever": retriever, "model": model, **counts}
     show(report, head, calibration_file, as_json=as_json)
@@ -106,10 +106,10 @@ def retriever_and_model(run: Path) -> tuple[str, str]:
 
     Raises UsageError if a calibration withheld answers of the run.
     """
-    described = read_run_record(run)
-    if "abstain" in described.fingerprints:
+    record = read_run_record(run)
+    if "abstain" in record.fingerprints:
         raise UsageError(f"{run} abstained by a calibration itself; name a run that gave all its answers")
-    configuration = described.configuration
+    configuration = record.configuration
     names = configuration.get("retriever")
     model, scorer = (
         str(configuration[key]) if configuration.get(key) else None for key in ("model", "sentence_scorer")
@@ -117,10 +117,10 @@ def retriever_and_model(run: Path) -> tuple[str, str]:
     steps = {
         step: str(configuration[step]) if configuration.get(step) else None for step in ("fusion", "expand", "rerank")
     }
-    steps["terms"] = described.fingerprints.get("terms")
+    steps["terms"] = record.fingerprints.get("terms")
     retrievers = [str(name) for name in names] if isinstance(names, Sequence) and not isinstance(names, str) else []
-    own = configuration.get("quotes") == "dataset"
-    return GIVEN_QUOTES if own else retriever_name(retrievers, **steps), model_name(model, scorer)
+    uses_given_quotes = configuration.get("quotes") == "dataset"
+    return GIVEN_QUOTES if uses_given_quotes else retriever_name(retrievers, **steps), model_name(model, scorer)
 
 
 def _correctness_check(how: CorrectnessSource, run: Path) -> Right:
@@ -135,20 +135,16 @@ def _correctness_check(how: CorrectnessSource, run: Path) -> Right:
 
 def _calibration_examples(pairs: Sequence[JudgingItem], right: Right) -> list[CalibrationExample]:
     """All questions except those that failed, and those whose answers cannot be known to be right or wrong."""
-    found = []
+    examples = []
     for prediction, example in pairs:
         answer, is_right = prediction.answer, right(prediction, example)
         if answer is None or (answer.status == "answered" and is_right is None):
             continue
         context = prediction.context or example.context or Context()
-        found.append(CalibrationExample(signals_of(example.query.text, context, answer), answerable(example), is_right))
-    return found
-
-
-def _write(path: Path, text: str) -> None:
-    with writing_output(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        examples.append(
+            CalibrationExample(signals_of(example.query.text, context, answer), answerable(example), is_right)
+        )
+    return examples
 
 
 ROWS = 10
@@ -160,12 +156,12 @@ def show(report: CalibrationReport, head: Mapping[str, object], file: Path | Non
     if as_json:
         print_json(_as_dict(report, head, file))
         return
-    out = console()
-    out.print(plain(f"{head['run']}: quotes by {head['retriever']}, answers by {head['model']}"))
-    out.print(plain(_counted(report, head)))
-    show_table(out, _curve(report))
+    stdout = console()
+    stdout.print(plain(f"{head['run']}: quotes by {head['retriever']}, answers by {head['model']}"))
+    stdout.print(plain(_counted(report, head)))
+    show_table(stdout, _curve(report))
     for line in _summary_lines(report, file):
-        out.print(plain(line))
+        stdout.print(plain(line))
 
 
 def _as_dict(report: CalibrationReport, head: Mapping[str, object], file: Path | None) -> dict[str, object]:
@@ -178,35 +174,35 @@ def _as_dict(report: CalibrationReport, head: Mapping[str, object], file: Path |
     }
 
 
-def _counted(found: CalibrationReport, head: Mapping[str, object]) -> str:
-    answers = found.right + found.wrong
+def _counted(report: CalibrationReport, head: Mapping[str, object]) -> str:
+    answers = report.right + report.wrong
     left_out = {"failed": "failed", "unknown": "cannot be known to be right or wrong"}
-    others = [f"; {head[key]} {what}, and are left out" for key, what in left_out.items() if head[key]]
+    left_out_parts = [f"; {head[key]} {reason}, and are left out" for key, reason in left_out.items() if head[key]]
     return (
-        f"{pluralize(answers, 'answer')}, {found.right} right and {found.wrong} wrong "
-        f"({_percent(found.wrong / answers)}); "
-        f"{pluralize(found.declined, 'question')} that the model did not answer{''.join(others)}"
+        f"{pluralize(answers, 'answer')}, {report.right} right and {report.wrong} wrong "
+        f"({_percent(report.wrong / answers)}); "
+        f"{pluralize(report.declined, 'question')} that the model did not answer{''.join(left_out_parts)}"
     )
 
 
-def _curve(found: CalibrationReport) -> Table:
+def _curve(report: CalibrationReport) -> Table:
     """A table of the curve at about each tenth of the answers, with bars whose length is proportional to the risk."""
     columns = ("given", "answers", "confidence from", "of these wrong", "")
     table = make_table(columns, words=[""], title="If only the most confident answers were given")
-    greatest = max(point.risk for point in found.curve) or 1.0
-    for point in _shown(found):
-        mark = "  ← threshold" if point == found.chosen else ""
+    greatest = max(point.risk for point in report.curve) or 1.0
+    for point in _shown(report):
+        mark = "  ← threshold" if point == report.chosen else ""
         bar = "█" * round(BAR * point.risk / greatest)
         cells = _percent(point.coverage), str(point.answers), f"{point.threshold:.3f}", _percent(point.risk)
         table.add_row(*cells, f"{bar}{mark}")
     return table
 
 
-def _shown(found: CalibrationReport) -> Sequence[RiskCoveragePoint]:
+def _shown(report: CalibrationReport) -> Sequence[RiskCoveragePoint]:
     """The first point of the curve in each tenth, and the chosen one."""
     tenths = (step / ROWS for step in range(1, ROWS + 1))
-    first = [next(point for point in found.curve if point.coverage >= tenth) for tenth in tenths]
-    points = {point.answers: point for point in (*first, *([found.chosen] if found.chosen else []))}
+    first = [next(point for point in report.curve if point.coverage >= tenth) for tenth in tenths]
+    points = {point.answers: point for point in (*first, *([report.chosen] if report.chosen else []))}
     return [points[answers] for answers in sorted(points)]
 
 
@@ -217,14 +213,14 @@ def _summary_lines(report: CalibrationReport, file: Path | None) -> Iterator[str
         f"{overall:.3f} were it chance."
     )
     if report.few:
-        few = f"fewer than {MIN_ANSWERS} right or {MIN_ANSWERS} wrong answers"
-        yield f"warning: with {few} the fit says little; add questions."
+        shortage = f"fewer than {MIN_ANSWERS} right or {MIN_ANSWERS} wrong answers"
+        yield f"warning: with {shortage} the fit says little; add questions."
     point, calibration = report.chosen, report.calibration
     if point is None or calibration is None:
-        least = min(report.curve, key=lambda one: (one.risk, -one.coverage))
+        least_risky = min(report.curve, key=lambda candidate: (candidate.risk, -candidate.coverage))
         yield (
-            f"No threshold keeps the risk at {_percent(report.risk)}: the least is {_percent(least.risk)}, with "
-            f"{_percent(least.coverage)} of the answers given. Nothing is written; allow more with --risk."
+            f"No threshold keeps the risk at {_percent(report.risk)}: the least is {_percent(least_risky.risk)}, with "
+            f"{_percent(least_risky.coverage)} of the answers given. Nothing is written; allow more with --risk."
         )
         return
     yield (

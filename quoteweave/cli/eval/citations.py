@@ -40,7 +40,7 @@ from quoteweave.cli.options.settings import (
     takes_settings,
 )
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.cli.tables import make_table, show_table
+from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example
@@ -129,24 +129,24 @@ def citations(
     judge = ChatEvidenceJudge(
         make_judge_model(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder)
     )
-    splitter, cut = _splitter(split, settings, calls), sentence_texts
+    splitter = _splitter(split, settings, calls)
     pairs, price = load_judged_items(run, dataset, references)[:limit], judge_price(settings, usd_per_million)
     stored = load_evidence_verdicts(path) if path.exists() else {}
     if convention == "published":
         pairs = [(prediction, with_explanation(example)) for prediction, example in pairs]
-    work = plan_evidence(pairs, stored, split=lambda answer: split_by_rule(cut(answer)))
-    require_answers(work, run)
-    if image_folder and (lacking := missing_pictures([example for _, example in work.left], image_folder)):
+    plan = plan_evidence(pairs, stored, split=lambda answer: split_by_rule(sentence_texts(answer)))
+    require_answers(plan, run)
+    if image_folder and (lacking := missing_pictures([example for _, example in plan.left], image_folder)):
         raise missing_pictures_error(lacking, image_folder)
-    if work.left:
-        _print_plan(work, settings.model, unseen=0 if image_folder else _count_unseen_pictures(pairs))
-        confirm_judging((work.input_tokens, work.output_tokens), settings, price, yes=yes)
-        stored = _judge_answers(work.left, path, judge, splitter, concurrency)
+    if plan.left:
+        _print_plan(plan, settings.model, unseen=0 if image_folder else _count_unseen_pictures(pairs))
+        confirm_judging((plan.input_tokens, plan.output_tokens), settings, price, yes=yes)
+        stored = _judge_answers(plan.left, path, judge, splitter, concurrency)
     head = {"judge": judge.name, "splitter": splitter.name, "judgements": str(path)}
-    counts = {"asked": len(work.left), "no_answer": work.no_answer}
-    now = {example.id for _, example in work.left}
+    counts = {"asked": len(plan.left), "no_answer": plan.no_answer}
+    asked_ids = {example.id for _, example in plan.left}
     # Without the tokens of splitting, which are not stored.
-    spent = count_spent([grade.usage for name in now if name in stored for grade in stored[name].grades()], price)
+    spent = count_spent([grade.usage for name in asked_ids if name in stored for grade in stored[name].grades()], price)
     value = {**head, **counts, "tokens": spent.tokens, "price_usd": spent.price_usd}
     judged = [(pair, stored[pair[1].id]) for pair in pairs if pair[1].id in stored]
     _show(value, judged, convention, as_json=as_json)
@@ -158,8 +158,8 @@ def _splitter(split: SplitterName, settings: ChatSettings, calls: Path | None) -
     return ChatSplitter(make_judge_model(settings, calls), prompts_folder=settings.prompts)
 
 
-def _print_plan(work: JudgingPlan, model: str | None, *, unseen: int) -> None:
-    print_judging_plan(work, "check", model)
+def _print_plan(plan: JudgingPlan, model: str | None, *, unseen: int) -> None:
+    print_judging_plan(plan, "check", model)
     if unseen:
         typer.echo(
             f"{pluralize(unseen, 'picture has', 'pictures have')} no words, and the judge sees none: "
@@ -196,7 +196,7 @@ def _judge_answers(
 
 
 def _show(
-    value: Mapping[str, object],
+    summary: Mapping[str, object],
     judged: Sequence[tuple[JudgingItem, EvidenceVerdict]],
     convention: Convention,
     *,
@@ -205,11 +205,11 @@ def _show(
     errors = {verdict.example: _error(verdict) for _, verdict in judged if not verdict.whole}
     figures = _figures([pair for pair, _ in judged], {verdict.example: verdict for _, verdict in judged}, convention)
     if as_json:
-        print_json({**value, "judged": len(judged), "failed": len(errors), "errors": errors, **_as_dict(figures)})
+        print_json({**summary, "judged": len(judged), "failed": len(errors), "errors": errors, **_as_dict(figures)})
     else:
         typer.echo(
-            f"{pluralize(len(judged), 'answer')} checked by {value['judge']}, "
-            f"{len(errors)} failed: {value['judgements']}"
+            f"{pluralize(len(judged), 'answer')} checked by {summary['judge']}, "
+            f"{len(errors)} failed: {summary['judgements']}"
         )
         for name, figure in figures.items():
             typer.echo(f"  {name:<28} {'-' if figure.value is None else f'{figure.value:.3f}'}  (n = {figure.n})")
@@ -227,14 +227,14 @@ def _figures(
     pairs: Sequence[JudgingItem], verdicts: dict[str, EvidenceVerdict], convention: Convention
 ) -> dict[str, Estimate]:
     """The figures as means over the judged answers, without intervals."""
-    found: dict[str, Estimate] = {}
+    figures: dict[str, Estimate] = {}
     for metric in evidence_metrics(verdicts, MetricOptions(convention=convention)):
         rows = [metric.row(*pair) for pair in pairs]
         for figure in metric.aggregates:
             if (undefined := figure.undefined(rows)) < len(rows):
                 counted = len(rows) - undefined
-                found[figure.name] = Estimate(value=figure.of(rows), n=counted, undefined=undefined)
-    return found
+                figures[figure.name] = Estimate(value=figure.of(rows), n=counted, undefined=undefined)
+    return figures
 
 
 def _as_dict(figures: Mapping[str, Estimate]) -> dict[str, object]:
@@ -286,14 +286,14 @@ def judges(
     """
     examples = load_dataset(dataset, references)
     loaded = [
-        _load(run, kept, dataset, references, examples)
-        for run, kept in zip(runs, files_per_run("citations", citations, runs), strict=True)
+        _load(run, verdict_file, dataset, references, examples)
+        for run, verdict_file in zip(runs, files_per_run("citations", citations, runs), strict=True)
     ]
-    items = [judging_items(one.predictions, examples) for one in loaded]
+    items_of_runs = [judging_items(loaded_run.predictions, examples) for loaded_run in loaded]
     if form is not None:
         if len(runs) != 1:
             raise UsageError("--form is of one run; name that alone")
-        count = write_forms(items[0], loaded[0].citations, form)
+        count = write_forms(items_of_runs[0], loaded[0].citations, form)
         _show_form(form, count, as_json=as_json)
         return
     if not against:
@@ -301,15 +301,17 @@ def judges(
             "name what another judge or people said with --against, or write a form for people with --form"
         )
     paths = files_per_run("against", against, runs)
-    others = [
+    other_verdicts = [
         load_forms(path, pairs) if is_form(path) else _load(run, path, dataset, references, examples).citations
-        for run, path, pairs in zip(runs, paths, items, strict=True)
+        for run, path, pairs in zip(runs, paths, items_of_runs, strict=True)
         if path is not None
     ]
     compared = compare_judges(
         [
-            JudgedRun(name=name, items=pairs, first=one.citations, second=other)
-            for name, pairs, one, other in zip(run_names(runs), items, loaded, others, strict=True)
+            JudgedRun(name=name, items=pairs, first=loaded_run.citations, second=verdicts)
+            for name, pairs, loaded_run, verdicts in zip(
+                run_names(runs), items_of_runs, loaded, other_verdicts, strict=True
+            )
         ],
         figure=figure,
         convention=convention,
@@ -318,10 +320,10 @@ def judges(
 
 
 def _load(
-    run: Path, kept: Path | None, dataset: str, references: Path | None, examples: Sequence[Example]
+    run: Path, verdict_file: Path | None, dataset: str, references: Path | None, examples: Sequence[Example]
 ) -> LoadedRun:
     """Load a run with a judge's verdicts on its answers; verdicts on other answers are ignored."""
-    request = ScoringRequest(run=run, dataset=dataset, references=references, citations=kept, partial=True)
+    request = ScoringRequest(run=run, dataset=dataset, references=references, citations=verdict_file, partial=True)
     return load_run(request, examples)
 
 
@@ -336,33 +338,35 @@ def _show_judges(compared: JudgeComparison, *, as_json: bool) -> None:
     if as_json:
         print_json(compared.model_dump(mode="json"))
         return
-    out = console()
+    stdout = console()
     table = make_table(("run", "n", "first", "rank", "second", "rank "), words=["run"])
     for run in compared.runs:
         values = [_optional_number(value) for value in (run.first, run.first_rank, run.second, run.second_rank)]
         table.add_row(plain(run.name), str(run.n), *values)
-    out.print(plain(f"{compared.figure} by each judge"))
-    show_table(out, table)
+    stdout.print(plain(f"{compared.figure} by each judge"))
+    show_table(stdout, table)
     if compared.same_order is not None:
         order = "the same" if compared.same_order else "another"
-        out.print(plain(f"{order} order by both; Kendall's tau-b {_optional_number(compared.kendall)}"))
+        stdout.print(plain(f"{order} order by both; Kendall's tau-b {_optional_number(compared.kendall)}"))
     for run in compared.runs:
         _show_agreement(run)
 
 
 def _show_agreement(run: RunByJudges) -> None:
-    out = console()
+    stdout = console()
     if run.agreement is None:
-        out.print(plain(f"{run.name}: no sentence was judged by both"))
+        stdout.print(plain(f"{run.name}: no sentence was judged by both"))
         return
-    out.print(plain(f"{run.name}: sentences; {run.agreement.left_out} judgements by one alone are left out"))
+    stdout.print(plain(f"{run.name}: sentences; {run.agreement.left_out} judgements by one alone are left out"))
     table = make_table(("judgements", "n", "same", "precision", "recall", "F1"), words=["judgements"])
-    for name, one in run.agreement.figures.items():
+    for name, figure in run.agreement.figures.items():
         table.add_row(
-            name, str(one.n), *(_optional_number(value) for value in (one.exact, one.precision, one.recall, one.f1))
+            name,
+            str(figure.n),
+            *(_optional_number(value) for value in (figure.exact, figure.precision, figure.recall, figure.f1)),
         )
-    show_table(out, table)
+    show_table(stdout, table)
 
 
 def _optional_number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}" if value.is_integer() else f"{value:.3f}"
+    return UNDEFINED if value is None else f"{value:.3g}" if value.is_integer() else f"{value:.3f}"

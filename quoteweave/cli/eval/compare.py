@@ -23,7 +23,7 @@ from quoteweave.cli.options.evaluation import (
     ScopeOption,
     scoring_requests,
 )
-from quoteweave.cli.tables import make_table, show_table
+from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import join_names, pluralize
 from quoteweave.endpoints.prices import chat_price
@@ -42,7 +42,6 @@ from quoteweave.evaluation.scoring.saved_runs import COMPARED, ScoredRun, Scorin
 from quoteweave.evaluation.scoring.saved_runs import compare as compare_runs
 from quoteweave.evaluation.statistics.intervals import few_clusters
 
-UNDEFINED = "-"
 WIDE = 100
 """On a terminal with so many columns or more, names of figures are not broken."""
 LONG = 18
@@ -92,7 +91,7 @@ def compare(
     """
     if len(runs) == 1 and published is None:
         raise UsageError("one run cannot be compared; name another, or a table with --published")
-    sources = scoring_requests(
+    requests = scoring_requests(
         runs,
         dataset,
         references,
@@ -104,7 +103,7 @@ def compare(
         partial=partial,
     )
     with Console(stderr=True).status("scoring"):
-        scored = _scored(sources)
+        scored = _scored(requests)
         comparisons = compare_runs(scored, figure)
         placement = None if published is None else _place_in_leaderboard(scored, published, by)
     if as_json:
@@ -123,39 +122,39 @@ class LeaderboardPlacement:
     notes: Sequence[str]
 
 
-def _scored(sources: Sequence[ScoringRequest]) -> list[ScoredRun]:
+def _scored(requests: Sequence[ScoringRequest]) -> list[ScoredRun]:
     """Score each run and print its notes; the dataset is read once."""
-    examples = load_dataset(sources[0].dataset, sources[0].references)
-    names, found = run_names([one.run for one in sources]), []
-    for one, name in zip(sources, names, strict=True):
-        scored = score(one, examples=examples, intervals=None, prices=chat_price)
-        found.append(replace(scored, scores=scored.scores.model_copy(update={"name": name})))
-    return found
+    examples = load_dataset(requests[0].dataset, requests[0].references)
+    names, scored_runs = run_names([request.run for request in requests]), []
+    for request, name in zip(requests, names, strict=True):
+        scored_run = score(request, examples=examples, intervals=None, prices=chat_price)
+        scored_runs.append(replace(scored_run, scores=scored_run.scores.model_copy(update={"name": name})))
+    return scored_runs
 
 
-def _place_in_leaderboard(scored: Sequence[ScoredRun], name: str, asked: str | None) -> LeaderboardPlacement:
-    table, scores = published_table(name), [one.scores for one in scored]
-    by = ranking_figure(table, asked, scores)
+def _place_in_leaderboard(scored: Sequence[ScoredRun], name: str, figure: str | None) -> LeaderboardPlacement:
+    table, scores = published_table(name), [run.scores for run in scored]
+    by = ranking_figure(table, figure, scores)
     return LeaderboardPlacement(table, by, leaderboard(table, scores, by=by), comparability_notes(table, scores))
 
 
 def _print_json(
     scored: Mapping[Path, ScoredRun], comparisons: Sequence[Comparison], placement: LeaderboardPlacement | None
 ) -> None:
-    how = next(iter(scored.values())).scores
+    first_scores = next(iter(scored.values())).scores
     value: dict[str, object] = {
-        **how.model_dump(mode="json", include={"dataset", "convention", "marks", "clusters"}),
+        **first_scores.model_dump(mode="json", include={"dataset", "convention", "marks", "clusters"}),
         "runs": [
             {
-                "name": one.scores.name,
+                "name": run.scores.name,
                 "run": str(path),
-                "questions": len(one.scores.questions),
-                "failed": one.scores.failed,
-                "missing": one.scores.missing,
-                "figures": {name: found.value for name, found in one.scores.figures.items()},
-                "notes": one.scores.notes,
+                "questions": len(run.scores.questions),
+                "failed": run.scores.failed,
+                "missing": run.scores.missing,
+                "figures": {name: estimate.value for name, estimate in run.scores.figures.items()},
+                "notes": run.scores.notes,
             }
-            for path, one in scored.items()
+            for path, run in scored.items()
         ],
         "comparisons": [comparison.model_dump(mode="json") for comparison in comparisons],
     }
@@ -174,42 +173,45 @@ def _print_json(
 def _show(
     scored: Sequence[ScoredRun], comparisons: Sequence[Comparison], placement: LeaderboardPlacement | None
 ) -> None:
-    out = console()
+    stdout = console()
     if comparisons:
-        how = scored[0].scores
-        asked = f"{how.dataset}: convention {how.convention}, marks {how.marks}"
-        out.print(plain(f"{asked}; 95 % intervals and p are over {how.clusters}s"))
-    for pair in dict.fromkeys((one.first, one.second) for one in comparisons):
-        out.print(plain(f"\nfirst {pair[0]}\nsecond {pair[1]}"))
-        of_pair = [one for one in comparisons if (one.first, one.second) == pair]
-        show_table(out, _comparison_table(of_pair, narrow=out.width < WIDE))
-        if few := few_clusters({one.figure: one.clusters for one in of_pair if one.low is not None}, how.clusters):
-            out.print(plain(f"note: {few}"))
+        first_scores = scored[0].scores
+        heading = f"{first_scores.dataset}: convention {first_scores.convention}, marks {first_scores.marks}"
+        stdout.print(plain(f"{heading}; 95 % intervals and p are over {first_scores.clusters}s"))
+    for pair in dict.fromkeys((comparison.first, comparison.second) for comparison in comparisons):
+        stdout.print(plain(f"\nfirst {pair[0]}\nsecond {pair[1]}"))
+        of_pair = [comparison for comparison in comparisons if (comparison.first, comparison.second) == pair]
+        show_table(stdout, _comparison_table(of_pair, narrow=stdout.width < WIDE))
+        if cluster_note := few_clusters(
+            {comparison.figure: comparison.clusters for comparison in of_pair if comparison.low is not None},
+            first_scores.clusters,
+        ):
+            stdout.print(plain(f"note: {cluster_note}"))
     if not comparisons and len(scored) > 1:
-        out.print(plain(f"nothing is compared: {_nothing_in_common(scored)}"))
+        stdout.print(plain(f"nothing is compared: {_nothing_in_common(scored)}"))
     for line in _legend(comparisons):
-        out.print(plain(line))
+        stdout.print(plain(line))
     if placement is not None:
-        out.print(plain(f"\n{placement.table.source}, by {placement.by}; * is yours."))
-        show_table(out, _standing_table(placement.standings, placement.by))
-    _show_notes(out, scored, () if placement is None else placement.notes)
+        stdout.print(plain(f"\n{placement.table.source}, by {placement.by}; * is yours."))
+        show_table(stdout, _standing_table(placement.standings, placement.by))
+    _show_notes(stdout, scored, () if placement is None else placement.notes)
 
 
-def _show_notes(out: Console, scored: Sequence[ScoredRun], more: Sequence[str]) -> None:
+def _show_notes(stdout: Console, scored: Sequence[ScoredRun], more: Sequence[str]) -> None:
     """Print how many answers each run has, with its own notes; then the notes that all runs share, and `more`."""
-    shared = [note for note in scored[0].scores.notes if all(note in one.scores.notes for one in scored)]
-    for one in scored:
+    shared = [note for note in scored[0].scores.notes if all(note in run.scores.notes for run in scored)]
+    for run in scored:
         missing = (
-            f"; {pluralize(one.scores.missing, 'question is', 'questions are')} not answered"
-            if one.scores.missing
+            f"; {pluralize(run.scores.missing, 'question is', 'questions are')} not answered"
+            if run.scores.missing
             else ""
         )
-        out.print(plain(f"{one.scores.name}: {pluralize(len(one.scores.questions), 'answer')}{missing}"))
-        for note in one.scores.notes:
+        stdout.print(plain(f"{run.scores.name}: {pluralize(len(run.scores.questions), 'answer')}{missing}"))
+        for note in run.scores.notes:
             if note not in shared:
-                out.print(plain(f"  note: {note}"))
+                stdout.print(plain(f"  note: {note}"))
     for note in (*shared, *more):
-        out.print(plain(f"note: {note}"))
+        stdout.print(plain(f"note: {note}"))
 
 
 def _nothing_in_common(scored: Sequence[ScoredRun]) -> str:
@@ -221,21 +223,32 @@ def _nothing_in_common(scored: Sequence[ScoredRun]) -> str:
 
 def _legend(comparisons: Sequence[Comparison]) -> list[str]:
     """Lines on the units of figures, and on why cells are empty, if any are."""
-    figures = list(dict.fromkeys(one.figure for one in comparisons))
+    figures = list(dict.fromkeys(comparison.figure for comparison in comparisons))
     by_unit: dict[str, list[str]] = {}
     for figure in figures:
         by_unit.setdefault(unit(figure).name, []).append(figure)
     only = next(iter(by_unit), "") if len(by_unit) == 1 else None
-    units = only if only is not None else "; ".join(f"{', '.join(of)} ({name})" for name, of in by_unit.items())
+    units = (
+        only
+        if only is not None
+        else "; ".join(f"{', '.join(figures_of_unit)} ({name})" for name, figures_of_unit in by_unit.items())
+    )
     empty: dict[str, tuple[str, Callable[[Comparison], bool]]] = {
         "95 %": (
             "too few documents, or questions, to tell its spread",
-            lambda one: one.low is None,
+            lambda comparison: comparison.low is None,
         ),
-        "p": ("there is no interval", lambda one: one.p_holm is None),
-        "effect": ("the figure is pooled, or the runs differ alike in every question", lambda one: one.effect is None),
+        "p": ("there is no interval", lambda comparison: comparison.p_holm is None),
+        "effect": (
+            "the figure is pooled, or the runs differ alike in every question",
+            lambda comparison: comparison.effect is None,
+        ),
     }
-    why_empty = [f"{UNDEFINED} as {column}: {why}" for column, (why, of) in empty.items() if any(map(of, comparisons))]
+    why_empty = [
+        f"{UNDEFINED} as {column}: {why}"
+        for column, (why, is_empty) in empty.items()
+        if any(map(is_empty, comparisons))
+    ]
     return [*([f"units: {units}"] if units else []), *why_empty]
 
 
@@ -265,15 +278,15 @@ def _standing_table(ranked: Sequence[LeaderboardEntry], by: str) -> Table:
     shared = {name for standing in ranked if not standing.ours for name in standing.figures}
     columns = [name for name in dict.fromkeys([by, *COMPARED]) if name in shared]
     headings = [name.replace(".", "\n") for name in columns]
-    shown = make_table(["rank", "system", "setting", *headings], words=["system", "setting"], padding=0)
+    table = make_table(["rank", "system", "setting", *headings], words=["system", "setting"], padding=0)
     for standing in ranked:
         figures = [_number(standing.figures.get(name), unit(name).scale) for name in columns]
         system = f"* {standing.system}" if standing.ours else standing.system
-        shown.add_row(
+        table.add_row(
             str(standing.rank or UNDEFINED), plain(system), plain(standing.setting), *figures,
             style="bold" if standing.ours else None,
         )  # fmt: skip
-    return shown
+    return table
 
 
 def _number(value: float | None, scale: float, decimals: int = 2) -> str:

@@ -51,7 +51,7 @@ from quoteweave.generation.entailment import make_entailment
 from quoteweave.generation.sentences import sentence_texts
 from quoteweave.models.checkpoints import Hardware, on_download
 
-KEPT = "entailments.jsonl"
+VERDICTS = "entailments.jsonl"
 JSON = """--json prints what quoteweave eval score prints: name, dataset, convention, questions, failed, missing,
 clusters, figures (such as alce.recall, aliice.precision, cvcp.pooled, each with value, ci95, n, clusters, undefined),
 breakdowns, notes."""
@@ -86,11 +86,15 @@ def entailment(
     dtype: Annotated[str | None, typer.Option(help="float32, bfloat16 or float16.", metavar="NAME")] = None,
     device: DeviceOption = None,
     batch_size: BatchSizeOption = None,
-    kept: Annotated[
+    verdict_file: Annotated[
         Path | None,
-        typer.Option(help="File for the model's verdicts; the default is in the run's folder.", metavar="FILE"),
+        typer.Option(
+            "--kept", help="File for the model's verdicts; the default is in the run's folder.", metavar="FILE"
+        ),
     ] = None,
-    both: Annotated[bool, typer.Option("--both", help="Also compute the figures by the other convention.")] = False,
+    both_conventions: Annotated[
+        bool, typer.Option("--both", help="Also compute the figures by the other convention.")
+    ] = False,
     partial: PartialOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -103,20 +107,23 @@ def entailment(
     says is kept: the same command again asks nothing twice.
     """
     on_download(lambda line: typer.echo(line, err=True))
-    sources = ScoringRequest(run=run, dataset=dataset, references=references, metrics=(), partial=partial)
-    loaded = load_run(sources)
+    request = ScoringRequest(run=run, dataset=dataset, references=references, metrics=(), partial=partial)
+    loaded = load_run(request)
     hardware = Hardware.model_validate({"device": device, "batch_size": batch_size, "dtype": dtype})
-    path = judgements_path(run, kept, KEPT, option="--kept")
+    path = judgements_path(run, verdict_file, VERDICTS, option="--kept")
     pairs = _answered_pairs(loaded.examples, loaded.predictions)
     kept_citations = ALCE_FIRST if first is None and convention == "published" else first
     choice = _Choice(parser, kept_citations, convention, passages)
-    model = _NamedEntailment(checkpoint, hardware, window, path)
-    metrics, notes = _metrics(pairs, model, choice)
-    scores = _scored(loaded, metrics, choice.convention, sources, cluster_intervals)
-    if both:
-        other = choice._replace(convention=OTHER_CONVENTION[choice.convention])
-        there = _scored(loaded, _metrics(pairs, model, other)[0], other.convention, sources, None)
-        notes += convention_differences(scores, there, list(scores.figures))
+    model = make_entailment(checkpoint, hardware, max_length=window)
+    stored_verdicts = CachedEntailment(model, path)
+    metrics, notes = _metrics(pairs, stored_verdicts, choice)
+    notes = [f"by {model.name}", *model.warnings(), *notes]
+    scores = _scored(loaded, metrics, choice.convention, request, cluster_intervals)
+    if both_conventions:
+        other_choice = choice._replace(convention=OTHER_CONVENTION[choice.convention])
+        other_metrics, _ = _metrics(pairs, stored_verdicts, other_choice)
+        other_scores = _scored(loaded, other_metrics, other_choice.convention, request, None)
+        notes += convention_differences(scores, other_scores, list(scores.figures))
     show(scores.model_copy(update={"notes": tuple(notes)}), as_json=as_json)
 
 
@@ -124,28 +131,20 @@ def _scored(
     loaded: LoadedRun,
     metrics: Sequence[Metric],
     convention: Convention,
-    sources: ScoringRequest,
+    request: ScoringRequest,
     intervals: Intervals | None,
 ) -> Scores:
     settings = ScoringSettings(
-        name=sources.run.name, dataset=sources.dataset, convention=convention, marks=DEFAULT_GRAMMAR[convention]
+        name=request.run.name, dataset=request.dataset, convention=convention, marks=DEFAULT_GRAMMAR[convention]
     )
     return score_predictions(
         loaded.examples, loaded.predictions, metrics=metrics, settings=settings, intervals=intervals
     )
 
 
-class _NamedEntailment:
-    """The named entailment model, and its cached verdicts."""
-
-    def __init__(self, spec: str, hardware: object, window: int | None, path: Path) -> None:
-        self.model = make_entailment(spec, Hardware.model_validate(hardware), max_length=window)
-        self.kept: Entailment = CachedEntailment(self.model, path)
-
-
 def _answered_pairs(examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[tuple[Prediction, Example]]:
-    named = {example.id: example for example in examples}
-    return [(one, named[one.example]) for one in predictions if one.error is None]
+    examples_by_id = {example.id: example for example in examples}
+    return [(prediction, examples_by_id[prediction.example]) for prediction in predictions if prediction.error is None]
 
 
 class _Choice(NamedTuple):
@@ -158,49 +157,44 @@ class _Choice(NamedTuple):
 
 
 def _metrics(
-    pairs: Sequence[tuple[Prediction, Example]], named_model: _NamedEntailment, choice: _Choice
+    pairs: Sequence[tuple[Prediction, Example]], model: Entailment, choice: _Choice
 ) -> tuple[list[Metric], list[str]]:
     """Return the metrics, computed with the model's verdicts, and notes for their readers."""
     published = choice.convention == "published"
-    cut, notes = _published_splitter() if published else (sentence_texts, [])
+    split, notes = _published_splitter() if published else (sentence_texts, [])
     with Console(stderr=True).status("asking the model"):
-        whole, parts = _published(pairs, cut, choice) if published else _strict(pairs, cut, choice)
+        sentences, parts = _responses(pairs, split, choice)
         claims = claim_responses(pairs, choice.convention)
-        verdicts = entailments([*whole.values(), *parts.values(), *claims.values()], named_model.kept)
-    metrics: list[Metric] = [Alce(whole, verdicts, choice.convention), CitationSpread(cut, choice.convention)]
+        verdicts = entailments([*sentences.values(), *parts.values(), *claims.values()], model)
+    metrics: list[Metric] = [Alce(sentences, verdicts, choice.convention), CitationSpread(split, choice.convention)]
     if claims:
         metrics.append(ClaimRecall(claims, verdicts))
     if choice.parser is None:
         notes.append("without --parser sentences are not taken apart: there are no figures of ALiiCE")
     else:
         metrics.insert(1, Aliice(parts, verdicts))
-        most = max((len(context_of(*pair).texts) for pair in pairs), default=0)
-        if published and most > choice.passages:
+        longest = max((len(context_of(*pair).texts) for pair in pairs), default=0)
+        if published and longest > choice.passages:
             notes.append(
-                f"aliice: contexts have up to {most} passages, of which the first {choice.passages} exist, as for the "
-                f"authors' code; --passages {most} counts them all"
+                f"aliice: contexts have up to {longest} passages, of which the first {choice.passages} exist, as for "
+                f"the authors' code; --passages {longest} counts them all"
             )
-    return metrics, [f"by {named_model.model.name}", *named_model.model.warnings(), *notes]
+    return metrics, notes
 
 
 Responses = dict[str, CitedResponse]
 
 
-def _strict(
-    pairs: Sequence[tuple[Prediction, Example]], cut: SentenceSplitter, choice: _Choice
+def _responses(
+    pairs: Sequence[tuple[Prediction, Example]], split: SentenceSplitter, choice: _Choice
 ) -> tuple[Responses, Responses]:
-    parts = {} if choice.parser is None else aliice_responses(pairs, cut, spacy_parse(choice.parser))
-    return alce_responses(pairs, cut, first=choice.first), parts
-
-
-def _published(
-    pairs: Sequence[tuple[Prediction, Example]], cut: SentenceSplitter, choice: _Choice
-) -> tuple[Responses, Responses]:
-    parts: Responses = {}
-    if choice.parser is not None:
-        parse = spacy_parse(choice.parser)
-        parts = published_aliice_responses(pairs, cut, parse, passages=choice.passages)
-    return published_alce_responses(pairs, cut, first=choice.first), parts
+    """Responses by sentence (ALCE) and by the parts of sentences (ALiiCE; empty without a parser), by example."""
+    parse = None if choice.parser is None else spacy_parse(choice.parser)
+    if choice.convention == "published":
+        parts = {} if parse is None else published_aliice_responses(pairs, split, parse, passages=choice.passages)
+        return published_alce_responses(pairs, split, first=choice.first), parts
+    parts = {} if parse is None else aliice_responses(pairs, split, parse)
+    return alce_responses(pairs, split, first=choice.first), parts
 
 
 def _published_splitter() -> tuple[SentenceSplitter, list[str]]:

@@ -40,7 +40,7 @@ from quoteweave.cli.options.settings import (
     make_settings,
     takes_settings,
 )
-from quoteweave.cli.tables import make_table, show_table
+from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.datasets import load_dataset
@@ -139,7 +139,7 @@ def errors(
     listed_kinds = error_kinds(task) if kinds is None else load_error_kinds(kinds)
     if task == "name_paper" and not (pairs := wrong_papers(pairs)):
         raise DatasetError(f"no answer of {run} names a wrong paper, so that there is no error to look for")
-    answered, examples, pairs = pairs, [example for _, example in pairs], pairs[:limit]
+    all_pairs, examples, pairs = pairs, [example for _, example in pairs], pairs[:limit]
     if sample is not None or page is not None:
         pairs = sample_pairs(pairs, sample or MAX_ON_PAGE, seed)
     if page is not None:
@@ -152,7 +152,7 @@ def errors(
     if labels is None and settings.model is None:
         raise UsageError("say who looks for errors: a chat model with --model, or people with --page, then --labels")
     names = [kind.name for kind in listed_kinds]
-    people = None if labels is None else read_error_labels(labels, answered, listed_kinds)
+    people = None if labels is None else read_error_labels(labels, all_pairs, listed_kinds)
     judged = None
     if "model" in option_values or labels is None:
         judge = ErrorJudge(
@@ -178,7 +178,7 @@ def errors(
 class _Work:
     run: Path
     pairs: Sequence[JudgingItem]
-    kept: Path
+    verdict_file: Path
     concurrency: int
 
 
@@ -188,20 +188,20 @@ def _judge(
     """Ask for verdicts that are not stored yet, with a progress bar on a terminal; return all for these answers."""
     price = judge_price(settings, usd_per_million)
     judge_fields = {"model": judge.model.name, "prompt": judge.prompt}
-    plan = plan_judging(judge, work.pairs, read_verdicts(work.kept, ErrorVerdict, **judge_fields))
+    plan = plan_judging(judge, work.pairs, read_verdicts(work.verdict_file, ErrorVerdict, **judge_fields))
     require_answers(plan, work.run)
     if plan.left:
         print_judging_plan(plan, "look at", settings.model)
         confirm_judging((plan.input_tokens, plan.output_tokens), settings, price, yes=yes)
-        judge_and_keep(judge, plan.left, work.kept, "looking", concurrency=work.concurrency)
-    verdicts = read_verdicts(work.kept, ErrorVerdict, **judge_fields)
-    here = [verdicts[example.id] for _, example in work.pairs if example.id in verdicts]
+        judge_and_keep(judge, plan.left, work.verdict_file, "looking", concurrency=work.concurrency)
+    verdicts = read_verdicts(work.verdict_file, ErrorVerdict, **judge_fields)
+    current = [verdicts[example.id] for _, example in work.pairs if example.id in verdicts]
     asked_ids = {example.id for _, example in plan.left}
-    spent = count_spent([verdict.usage for verdict in here if verdict.example in asked_ids], price)
-    failed = {verdict.example: verdict.error or "" for verdict in here if verdict.kinds is None}
+    spent = count_spent([verdict.usage for verdict in current if verdict.example in asked_ids], price)
+    failed = {verdict.example: verdict.error or "" for verdict in current if verdict.kinds is None}
     head = {
         **judge_fields,
-        "verdicts": str(work.kept),
+        "verdicts": str(work.verdict_file),
         "asked": len(plan.left),
         "failed": len(failed),
         "no_answer": plan.no_answer,
@@ -209,7 +209,7 @@ def _judge(
         "tokens": spent.tokens,
         "price_usd": spent.price_usd,
     }
-    return _Judged(head, {verdict.example: verdict.kinds for verdict in here if verdict.kinds is not None}, failed)
+    return _Judged(head, {verdict.example: verdict.kinds for verdict in current if verdict.kinds is not None}, failed)
 
 
 def _report_page(page: Path, answers: int, lost: int, *, as_json: bool) -> None:
@@ -229,15 +229,21 @@ EMPTY = dict.fromkeys(("model", "prompt", "verdicts", "asked", "failed", "no_ans
 
 
 def _show(
-    found: Mapping[str, ErrorAnalysis | None], agreed: ErrorAgreement | None, judged: _Judged | None, *, as_json: bool
+    analyses: Mapping[str, ErrorAnalysis | None],
+    agreed: ErrorAgreement | None,
+    judged: _Judged | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Print the counts on stdout, and reasons of failures on stderr unless they are in the JSON value."""
     if as_json:
-        counted = {who: None if one is None else one.model_dump(mode="json") for who, one in found.items()}
+        counted = {
+            who: None if analysis is None else analysis.model_dump(mode="json") for who, analysis in analyses.items()
+        }
         agreement = None if agreed is None else agreed.model_dump(mode="json")
         print_json({**(EMPTY if judged is None else judged.head), **counted, "agreement": agreement})
         return
-    for who, analysis in found.items():
+    for who, analysis in analyses.items():
         if analysis is not None and analysis.total.answers:  # if a judge failed on all answers, the reasons say so
             _print_counts(who, analysis)
     if agreed is not None:
@@ -245,8 +251,8 @@ def _show(
         table = make_table(("kind", "agreement", "value", "95 % interval"), words=["kind", "agreement"])
         for name, figure in agreed.figures.items():
             kind, _, measure = name.rpartition(".")
-            value = "-" if figure.value is None else f"{figure.value:.2f}"
-            bounds = "-" if figure.low is None else f"{figure.low:.2f} to {figure.high:.2f}"
+            value = UNDEFINED if figure.value is None else f"{figure.value:.2f}"
+            bounds = UNDEFINED if figure.low is None else f"{figure.low:.2f} to {figure.high:.2f}"
             table.add_row(kind.replace("_", " "), measure, value, bounds)
         show_table(console(), table)
         if any(figure.low is None for figure in agreed.figures.values()):
@@ -261,9 +267,9 @@ def _print_counts(who: str, analysis: ErrorAnalysis) -> None:
     columns = ("group", "answers", "sound", *(kind.replace("_", "\n") for kind in kinds))
     table = make_table(columns, words=["group"], padding=0)
     groups = [
-        (f"{breakdown.replace('_', ' ')}: {name}", one)
-        for breakdown, of in analysis.groups.items()
-        for name, one in of.items()
+        (f"{breakdown.replace('_', ' ')}: {name}", counts)
+        for breakdown, by_name in analysis.groups.items()
+        for name, counts in by_name.items()
     ]
     for name, counts in (("all", analysis.total), *groups):
         row = (counts.answers, counts.sound, *(counts.kinds[kind] for kind in kinds))

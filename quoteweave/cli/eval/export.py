@@ -148,15 +148,17 @@ def _export_answers(
         ),
         pluralize(answers.long, "answer"): (answers.long, f"of more than {MAX_WORDS} words, which the track allows"),
     }
-    for what, (count, message) in notes.items():
+    for counted, (count, message) in notes.items():
         if count:
-            typer.echo(f"{what} {message}", err=True)
+            typer.echo(f"{counted} {message}", err=True)
 
 
-def _export_boxes(path: Path, answers: Sequence[Mapping[str, JsonValue]], asked: int, *, as_json: bool) -> None:
-    with writing_output(path), written_whole(path) as out:
-        out.write(json.dumps(answers, ensure_ascii=False, indent=2).encode() + b"\n")
-    failed = asked - len(answers)
+def _export_boxes(
+    path: Path, answers: Sequence[Mapping[str, JsonValue]], question_count: int, *, as_json: bool
+) -> None:
+    with writing_output(path), written_whole(path) as file:
+        file.write(json.dumps(answers, ensure_ascii=False, indent=2).encode() + b"\n")
+    failed = question_count - len(answers)
     if as_json:
         print_json({"file": str(path), "answers": len(answers), "failed": failed})
         return
@@ -194,7 +196,10 @@ def _export_ranking(
 
 def _no_ranking(predictions: Sequence[Prediction]) -> str:
     """If a run only has answers and their contexts, a sentence that says which command keeps rankings; else ""."""
-    if not all(one.error is not None or (one.response is not None and not one.hits) for one in predictions):
+    if not all(
+        prediction.error is not None or (prediction.response is not None and not prediction.hits)
+        for prediction in predictions
+    ):
         return ""
     return ". It keeps answers and their contexts; rankings are kept by 'quoteweave eval retrieval --run'"
 
@@ -207,20 +212,20 @@ def _export_all(path: Path, predictions: Sequence[Prediction], *, run: Path, ite
         lines = [ranking_json(ranked)]
     else:
         lines = [*run_lines(with_column_names(ranked), tag=column_name(run.name))]
-    with writing_output(path), written_whole(path) as out:
-        out.write("".join(lines).encode())
+    with writing_output(path), written_whole(path) as file:
+        file.write("".join(lines).encode())
     counts = {
         "questions": len(ranked),
         "empty": sum(not scores for scores in ranked.values()),
-        "failed": sum(one.error is not None for one in predictions),
+        "failed": sum(prediction.error is not None for prediction in predictions),
     }
     if as_json:
         print_json({"file": str(path), **counts})
         return
     typer.echo(f"{path}: {pluralize(len(ranked), 'question')}")
-    for key, what in (("empty", "found nothing"), ("failed", "failed, left out")):
+    for key, outcome in (("empty", "found nothing"), ("failed", "failed, left out")):
         if counts[key]:
-            typer.echo(f"{pluralize(counts[key], 'question')} {what}", err=True)
+            typer.echo(f"{pluralize(counts[key], 'question')} {outcome}", err=True)
 
 
 def _notes(pair: TrecPair) -> list[str]:
@@ -229,4 +234,4 @@ def _notes(pair: TrecPair) -> list[str]:
         "without known gold, left out of both files": pair.undefined,
         "found nothing, in the qrels alone: trec_eval counts them with -c": pair.empty,
     }
-    return [f"{pluralize(count, 'question')} {what}" for what, count in notes.items() if count]
+    return [f"{pluralize(count, 'question')} {label}" for label, count in notes.items() if count]

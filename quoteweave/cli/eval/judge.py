@@ -39,7 +39,7 @@ from quoteweave.cli.options.settings import (
     make_settings,
     takes_settings,
 )
-from quoteweave.cli.tables import make_table, show_table
+from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.chat.usage import Price
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.messages import pluralize
@@ -106,36 +106,36 @@ def judge(
     cites_boxes = any(example.documents for _, example in pairs)
     if cites_boxes and (human is not None or settings.preset is not None):
         raise UsageError(f"--human and --preset are of five criteria of answers with marks; {dataset} is judged by two")
-    asks: AttributionJudge | AnswerJudge = (AttributionJudge if cites_boxes else AnswerJudge)(
+    answer_judge: AttributionJudge | AnswerJudge = (AttributionJudge if cites_boxes else AnswerJudge)(
         make_judge_model(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder)
     )
-    judge_fields = {"model": asks.model.name, "prompt": asks.prompt.sha256}
+    judge_fields = {"model": answer_judge.model.name, "prompt": answer_judge.prompt.sha256}
     stored = read_verdicts(path, AnswerVerdict, **judge_fields)
-    work = plan_judging(asks, pairs, stored)
-    require_answers(work, run)
-    if out is not None and not work.done:
-        _refuse_others(out, run, [stored[example.id] for _, example in pairs if example.id in stored])
-    if work.left:
-        print_judging_plan(work, "judge", settings.model)
-        confirm_judging((work.input_tokens, work.output_tokens), settings, price, yes=yes)
-        judge_and_keep(asks, work.left, path, "judging", concurrency=concurrency)
+    plan = plan_judging(answer_judge, pairs, stored)
+    require_answers(plan, run)
+    if out is not None and not plan.done:
+        _refuse_other_judgements(out, run, [stored[example.id] for _, example in pairs if example.id in stored])
+    if plan.left:
+        print_judging_plan(plan, "judge", settings.model)
+        confirm_judging((plan.input_tokens, plan.output_tokens), settings, price, yes=yes)
+        judge_and_keep(answer_judge, plan.left, path, "judging", concurrency=concurrency)
     verdicts = read_verdicts(path, AnswerVerdict, **judge_fields)
-    here = [verdicts[example.id] for answer, example in pairs if answer.error is None and example.id in verdicts]
-    judging = summarise(here, [example.id for _, example in work.left], price)
-    compared = None if human is None else agreement_with(human, here)
+    current = [verdicts[example.id] for answer, example in pairs if answer.error is None and example.id in verdicts]
+    judging = summarise(current, [example.id for _, example in plan.left], price)
+    compared = None if human is None else agreement_with(human, current)
     head = {
         "preset": settings.preset,
         **judge_fields,
         "judgements": str(path),
-        "asked": len(work.left),
-        "no_answer": work.no_answer,
+        "asked": len(plan.left),
+        "no_answer": plan.no_answer,
     }
     show(judging, compared, head, as_json=as_json)
     if judging.errors:
         raise typer.Exit(1)
 
 
-def _refuse_others(out: Path, run: Path, stored: Sequence[AnswerVerdict]) -> None:
+def _refuse_other_judgements(out: Path, run: Path, stored: Sequence[AnswerVerdict]) -> None:
     """Raise DatasetError for a file whose judgements are all of other answers than this run's."""
     if any(not verdict.failed for verdict in stored):
         raise DatasetError(
@@ -157,12 +157,12 @@ class JudgementSummary:
     """Mean scores over the judged answers; empty if there are none."""
 
 
-def summarise(verdicts: Sequence[AnswerVerdict], asked: Collection[str], price: Price | None) -> JudgementSummary:
+def summarise(verdicts: Sequence[AnswerVerdict], asked_ids: Collection[str], price: Price | None) -> JudgementSummary:
     """Summarise judgements; `asked` are the ids of the examples that were judged now, and so cost something."""
     scores = [verdict.scores for verdict in verdicts if verdict.scores is not None]
-    names = dict.fromkeys(name for each in scores for name in each)
-    means = {name: fmean(each[name] for each in scores if name in each) for name in names}
-    now = set(asked)
+    names = dict.fromkeys(name for answer_scores in scores for name in answer_scores)
+    means = {name: fmean(answer_scores[name] for answer_scores in scores if name in answer_scores) for name in names}
+    now = set(asked_ids)
     spent = count_spent([verdict.usage for verdict in verdicts if verdict.example in now], price)
     return JudgementSummary(
         judged=len(scores),
@@ -217,8 +217,13 @@ def _as_dict(judging: JudgementSummary, compared: Agreement | None, head: Mappin
     }
     if compared is not None:
         figures = {
-            name: {"value": one.value, "ci95": one.bounds, "n": one.n, "undefined": one.undefined}
-            for name, one in compared.figures.items()
+            name: {
+                "value": estimate.value,
+                "ci95": estimate.bounds,
+                "n": estimate.n,
+                "undefined": estimate.undefined,
+            }
+            for name, estimate in compared.figures.items()
         }
         value["agreement"] = {"n": compared.n, "left_out": compared.left_out, "figures": figures}
     return value
@@ -228,11 +233,9 @@ def _agreement(compared: Agreement) -> Table:
     table = _table(("criterion", "agreement", "value", "95 % interval"))
     for name, estimate in compared.figures.items():
         aspect, _, figure = name.partition(".")
-        value, low, high = (
-            "-" if number is None else f"{number:.2f}" for number in (estimate.value, estimate.low, estimate.high)
-        )
+        value = UNDEFINED if estimate.value is None else f"{estimate.value:.2f}"
         first = aspect if figure == next(iter(FORMULAS)) else ""
-        bounds = "-" if estimate.bounds is None else f"{low} to {high}"
+        bounds = UNDEFINED if estimate.bounds is None else "{:.2f} to {:.2f}".format(*estimate.bounds)
         table.add_row(_spaced(first), _spaced(figure), value, bounds)
     return table
 

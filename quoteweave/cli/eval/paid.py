@@ -87,11 +87,11 @@ def confirm_judging(tokens: tuple[int, int], settings: ChatSettings, price: Pric
     confirm_price(tokens, price, destination_notice("questions, gold answers, quotes and answers", settings), yes=yes)
 
 
-def destination_notice(what: str, settings: ChatSettings) -> str:
+def destination_notice(content: str, settings: ChatSettings) -> str:
     """Return a sentence that says where the data is sent."""
     if settings.destination is None:
-        return f"{what} stay on this machine"
-    return f"{what} are sent to {settings.destination}"
+        return f"{content} stay on this machine"
+    return f"{content} are sent to {settings.destination}"
 
 
 def confirm_price(tokens: tuple[int, int], price: Price | None, sent: str, *, yes: bool) -> None:
@@ -108,21 +108,21 @@ def confirm_price(tokens: tuple[int, int], price: Price | None, sent: str, *, ye
         typer.confirm("Go on?", abort=True, err=True)
 
 
-def print_judging_plan(work: JudgingPlan, task: str, model: str | None) -> None:
+def print_judging_plan(plan: JudgingPlan, task: str, model: str | None) -> None:
     """Say on stderr how many answers are left to `task`, and how many cannot be judged."""
-    done = f"; {work.done} are judged already" if work.done else ""
-    typer.echo(f"{pluralize(len(work.left), 'answer')} to {task} with {model}{done}", err=True)
-    if work.no_answer:
+    done = f"; {plan.done} are judged already" if plan.done else ""
+    typer.echo(f"{pluralize(len(plan.left), 'answer')} to {task} with {model}{done}", err=True)
+    if plan.no_answer:
         typer.echo(
-            f"{pluralize(work.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
+            f"{pluralize(plan.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
         )
 
 
-def require_answers(work: JudgingPlan, run: Path) -> None:
+def require_answers(plan: JudgingPlan, run: Path) -> None:
     """Raise DatasetError for a run that holds no answer to judge."""
-    if not (work.left or work.done):
+    if not (plan.left or plan.done):
         raise DatasetError(
-            f"{run} holds no answer that could be judged: {pluralize(work.no_answer, 'prediction')}, all errors"
+            f"{run} holds no answer that could be judged: {pluralize(plan.no_answer, 'prediction')}, all errors"
         )
 
 

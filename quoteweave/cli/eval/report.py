@@ -62,14 +62,14 @@ from quoteweave.evaluation.report.writing import (
 )
 
 
-def show_report_table(out: Console, table: Table) -> None:
+def show_report_table(table: Table) -> None:
     """Print a table, units below the headings and intervals below their values."""
     units = table.units or ("",) * len(table.head)
     headings = [f"{name}\n{unit}" if unit else name for name, unit in zip(table.head, units, strict=True)]
     shown = make_table(headings, words=headings[:1], title=table.title)
     for row in table.rows:
         shown.add_row(*map(_in_lines, row))
-    show_table(out, shown)
+    show_table(console(), shown)
 
 
 def _in_lines(cell: Cell) -> Text:
@@ -127,9 +127,9 @@ def report(
         gathered = make_report(sources, prices=chat_price)
         written = write_report(gathered, out, pictures=None if folder is None else PictureFolder(folder).data_url)
     if as_json:
-        of = {name: [str(path) for path in written if path.parent == out / name] for name in (PLOTS, TABLES)}
+        written_files = {name: [str(path) for path in written if path.parent == out / name] for name in (PLOTS, TABLES)}
         names = {str(run.path): run.name for run in gathered.runs}
-        print_json({"page": str(out / PAGE), "markdown": str(out / MARKDOWN), **of, "runs": names})
+        print_json({"page": str(out / PAGE), "markdown": str(out / MARKDOWN), **written_files, "runs": names})
     else:
         typer.echo(printable(f"{out / PAGE}\n{out / MARKDOWN}\n{out / PLOTS}\n{out / TABLES}"))
 
@@ -162,26 +162,26 @@ def statistics(
     if out is not None:
         require_matplotlib()
     with Console(stderr=True).status("counting"):
-        found = _counted(dataset, references, collection)
-        files = [] if out is None else write_statistics(found, out)
+        counted = _counted(dataset, references, collection)
+        files = [] if out is None else write_statistics(counted, out)
     if as_json:
-        print_json({"statistics": [one.as_dict() for one in found], "files": [str(path) for path in files]})
+        print_json({"statistics": [corpus.as_dict() for corpus in counted], "files": [str(path) for path in files]})
         return
-    for table in (table for one in found for table in corpus_tables(one)):
-        show_report_table(console(), table)
+    for table in (table for corpus in counted for table in corpus_tables(corpus)):
+        show_report_table(table)
     for path in files:
         typer.echo(printable(str(path)))
 
 
 def _counted(dataset: str | None, references: Path | None, collection: Path | None) -> list[CorpusStatistics]:
-    found = []
+    counted = []
     if dataset is not None:
-        found.append(dataset_statistics(dataset, load_dataset(dataset, references)))
+        counted.append(dataset_statistics(dataset, load_dataset(dataset, references)))
     if collection is not None:
         with Collection.open(collection) as opened:
             documents = ((document, quotes) for document, _, quotes in opened.iter_documents_quotes())
-            found.append(collection_statistics(collection.name, documents))
-    return found
+            counted.append(collection_statistics(collection.name, documents))
+    return counted
 
 
 PAIRS_JSON = """--json prints one object; figures are fractions, judgements 0 to 5, null where undefined:
@@ -243,13 +243,13 @@ def pairs(
         partial=partial,
     )
     with Console(stderr=True).status("scoring"):
-        found = make_pairs(requests, chosen, printed=rows, prices=chat_price)
-        files = [] if out is None else write_pairs(found, chosen, out)
+        run_pairs = make_pairs(requests, chosen, printed=rows, prices=chat_price)
+        files = [] if out is None else write_pairs(run_pairs, chosen, out)
     if as_json:
-        print_json(_as_dict(found, layout, runs, files))
+        print_json(_as_dict(run_pairs, layout, runs, files))
         return
-    show_report_table(console(), pairs_table(found, chosen))
-    for run in (run for pair in found for run in pair.runs):
+    show_report_table(pairs_table(run_pairs, chosen))
+    for run in (run for pair in run_pairs for run in pair.runs):
         for note in run.notes:
             console().print(plain(f"{run.name}: note: {note}"))
     for path in files:
@@ -266,8 +266,8 @@ def _printed(table: str | None, names: Sequence[str] | None, runs: Sequence[Path
     if not names or table is None:
         raise UsageError("--published names the table, and --printed a row of it for each run: give both, or neither")
     if len(names) != len(runs):
-        given, wanted = pluralize(len(names), "row"), pluralize(len(runs), "run")
-        raise UsageError(f"{given} of --printed for {wanted}; give one for each, - where there is none")
+        row_count, run_count = pluralize(len(names), "row"), pluralize(len(runs), "run")
+        raise UsageError(f"{row_count} of --printed for {run_count}; give one for each, - where there is none")
     published = published_table(table)
     return [None if name == "-" else printed_row(published, name) for name in names]
 
@@ -285,7 +285,9 @@ def _as_dict(run_pairs: Sequence[RunPair], name: str, runs: Sequence[Path], file
                     side: {
                         "name": run.name,
                         "run": str(next(paths)),
-                        "figures": {one: run.figures[one].value for one in layout.figures if one in run.figures},
+                        "figures": {
+                            figure: run.figures[figure].value for figure in layout.figures if figure in run.figures
+                        },
                         "notes": run.notes,
                         "printed": None if row is None else dict(row.figures),
                     }
@@ -293,10 +295,10 @@ def _as_dict(run_pairs: Sequence[RunPair], name: str, runs: Sequence[Path], file
                 },
                 "changes": {
                     figure: {
-                        "change": one.difference,
-                        **one.model_dump(mode="json", include={"low", "high", "p", "p_holm", "n"}),
+                        "change": change.difference,
+                        **change.model_dump(mode="json", include={"low", "high", "p", "p_holm", "n"}),
                     }
-                    for figure, one in pair.changes.items()
+                    for figure, change in pair.changes.items()
                 },
             }
             for pair in run_pairs

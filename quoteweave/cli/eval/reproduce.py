@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import track
 
 from quoteweave.cli.console import console, plain, print_json
 from quoteweave.cli.options.collection import JsonOption
-from quoteweave.cli.tables import make_table, show_table
+from quoteweave.cli.progress import TerminalProgress
+from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import join_names
 from quoteweave.evaluation.reproduction import Check, find_data, load_matrix
@@ -56,34 +55,30 @@ def reproduce(
         raise typer.Exit(1)
 
 
-def _checks(data: Path) -> list[Check]:
-    stderr = Console(stderr=True)
-    repository = find_repository(data)
+def _checks(folder: Path) -> list[Check]:
+    repository = find_repository(folder)
     if repository is None:
         matrix = load_matrix()
-        data = find_data(data, matrix)
+        folder = find_data(folder, matrix)
     else:
         outputs = load_outputs(repository)
-        data, matrix = repository, outputs.conditions
+        folder, matrix = repository, outputs.conditions
         if outputs.missing:
-            typer.echo(f"without files in {data}, and not computed: {join_names(outputs.missing)}", err=True)
-    shown = track(
-        run(data, matrix),
-        description="reproducing",
-        total=len(matrix),
-        console=stderr,
-        transient=True,
-        disable=not stderr.is_terminal,
-    )
-    return [check for found in shown for check in found]
+            typer.echo(f"without files in {folder}, and not computed: {join_names(outputs.missing)}", err=True)
+    checks = []
+    with TerminalProgress().task("reproducing", len(matrix)) as bar:
+        for row_checks in run(folder, matrix):
+            checks += row_checks
+            bar.advance()
+    return checks
 
 
 def _show(checks: list[Check]) -> None:
-    out = console()
-    for (paper, place, row), found in groupby(checks, key=lambda check: (check.paper, check.table, check.row)):
+    stdout = console()
+    for (paper, place, row), row_checks in groupby(checks, key=lambda check: (check.paper, check.table, check.row)):
         columns = ("figure", "printed", "computed", "status")
         table = make_table(columns, words=["figure", "status"], title=f"{row}: {place} of {paper}")
-        for check in found:
+        for check in row_checks:
             outcome = check.status if check.reason is None else f"{check.status}: {check.reason}"
-            table.add_row(check.figure, check.printed, check.computed or "-", plain(outcome))
-        show_table(out, table)
+            table.add_row(check.figure, check.printed, check.computed or UNDEFINED, plain(outcome))
+        show_table(stdout, table)

@@ -12,7 +12,7 @@ from quoteweave.cli.console import console, plain, print_failures, print_frequen
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
 from quoteweave.cli.options.settings import RANKING, RESOURCES, OptionValues, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.cli.tables import make_table, show_table
+from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.examples import Scope
 from quoteweave.core.messages import pluralize
 from quoteweave.core.urls import without_credentials
@@ -72,7 +72,6 @@ SCOPES: Mapping[str, Scope] = {"in_document": "document", "collection": "collect
 """The scopes by their keys in the JSON value."""
 EVIDENCE = "evidence"
 DOMAIN = "domain"
-UNDEFINED = "-"
 Figures = Mapping[str, Estimate]
 MeasuredDataset = Literal["mmdocir", "mmdocrag-15", "mmdocrag-20", "mmlongbench"]
 
@@ -171,20 +170,22 @@ def _show(
     if as_json:
         print_json({**head, "failed": len(errors), **_as_dict(scores)})
     else:
-        asked = [f"{part} {_in_words(head[part])}" for part in ("retriever", "terms", "expand", "rerank") if head[part]]
-        typer.echo(f"{head['dataset']}: {pluralize(int(str(head['questions'])), 'question')}, {', '.join(asked)}\n")
-        out = console()
+        choices = [
+            f"{part} {_in_words(head[part])}" for part in ("retriever", "terms", "expand", "rerank") if head[part]
+        ]
+        typer.echo(f"{head['dataset']}: {pluralize(int(str(head['questions'])), 'question')}, {', '.join(choices)}\n")
+        stdout = console()
         for table in _tables(scores):
-            show_table(out, table)
+            show_table(stdout, table)
         for note in _notes(scores["document"]):
-            out.print(plain(f"note: {note}"))
+            stdout.print(plain(f"note: {note}"))
     print_failures(errors, again=False)
 
 
 def _notes(scores: Scores) -> list[str]:
     """Notes that readers of figures within documents need."""
     groups = (scores.figures, *(_group(scores, name) for name in _types(scores)))
-    values = [found.value for group in groups for name in LAYOUTS if (found := group.get(name)) is not None]
+    values = [estimate.value for group in groups for name in LAYOUTS if (estimate := group.get(name)) is not None]
     above = "layout recall above 100 %: the published formula counts an area for each quote that covers it"
     notes = [above] if any(value is not None and value > 1 for value in values) else []
     return [*notes, *cluster_notes(scores)]
@@ -220,24 +221,24 @@ def _tables(scores: Mapping[Scope, Scores]) -> list[Table]:
 
     Values are in per cent; each group has a row.
     """
-    near, far = scores["document"], scores["collection"]
+    in_document, in_collection = scores["document"], scores["collection"]
     tables = [
-        _table("Page recall within the document, %", near, PAGES, PAGES_BY_DOMAIN),
-        _table("Page recall over the whole collection, %", far, PAGES, PAGES_BY_DOMAIN),
+        _table("Page recall within the document, %", in_document, PAGES, PAGES_BY_DOMAIN),
+        _table("Page recall over the whole collection, %", in_collection, PAGES, PAGES_BY_DOMAIN),
     ]
-    if any(name in near.figures for name in QUOTES):
+    if any(name in in_document.figures for name in QUOTES):
         return [
             *tables,
-            _table("Quote recall within the document, %", near, QUOTES),
-            _table("Of text quotes (text.recall) and image quotes (image.recall), %", near, QUOTES_BY_KIND),
+            _table("Quote recall within the document, %", in_document, QUOTES),
+            _table("Of text quotes (text.recall) and image quotes (image.recall), %", in_document, QUOTES_BY_KIND),
         ]
-    if not any(name in near.figures for name in BOXES) and any(name in near.figures for name in PAGES):
+    if not any(name in in_document.figures for name in BOXES) and any(name in in_document.figures for name in PAGES):
         return tables
     return [
         *tables,
-        _table("Box recall and precision within the document, %", near, BOXES),
-        _table("Layout recall within the document, %", near, LAYOUTS, LAYOUTS_BY_DOMAIN),
-        _table("Gold box recall within the document, %", near, GOLD_BOXES),
+        _table("Box recall and precision within the document, %", in_document, BOXES),
+        _table("Layout recall within the document, %", in_document, LAYOUTS, LAYOUTS_BY_DOMAIN),
+        _table("Gold box recall within the document, %", in_document, GOLD_BOXES),
     ]
 
 
@@ -266,8 +267,8 @@ def _table(title: str, scores: Scores, names: Sequence[str], by_domain: Sequence
 
 def _types(scores: Scores, by: str = EVIDENCE) -> dict[str, int]:
     """The number of questions of each type of evidence, or of other groups; failed questions included."""
-    found = [name for question in scores.questions for name in question.groups.get(by, ())]
-    return {name: found.count(name) for name in sorted(set(found))}
+    group_names = [name for question in scores.questions for name in question.groups.get(by, ())]
+    return {name: group_names.count(name) for name in sorted(set(group_names))}
 
 
 def _group(scores: Scores, name: str, by: str = EVIDENCE) -> Figures:

@@ -26,7 +26,6 @@ from quoteweave.evaluation.metrics.answers.mauve import CHECKPOINT, mauve_score
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, load_run
 from quoteweave.evaluation.scoring.saved_runs import score as score_saved
-from quoteweave.evaluation.scoring.scores import Scores
 
 JSON = """--json prints one object; figures are fractions, judgements 0 to 5, null where undefined:
 
@@ -84,13 +83,9 @@ def score(
         partial=partial,
         by=by,
     )
-    show(_scores(request), as_json=as_json, by=by or ())
-
-
-def _scores(sources: ScoringRequest) -> Scores:
-    """Score the run, with a status line on a terminal."""
     with Console(stderr=True).status("scoring"):
-        return score_saved(sources, prices=chat_price).scores
+        scores = score_saved(request, prices=chat_price).scores
+    show(scores, as_json=as_json, by=by or ())
 
 
 MAUVE_JSON = """--json prints mauve (0 to 1), n (answers that were compared), left_out (failed, or without a gold
@@ -120,12 +115,12 @@ def mauve(
     figure needs some hundred answers at least.
     """
     loaded = load_run(ScoringRequest(run=run, dataset=dataset, references=references, metrics=(), partial=partial))
-    named = {example.id: example for example in loaded.examples}
-    pairs = [(one, named[one.example]) for one in loaded.predictions]
-    found = mauve_score(pairs, convention=convention, checkpoint=checkpoint, device=gpu)
+    examples = {example.id: example for example in loaded.examples}
+    pairs = [(prediction, examples[prediction.example]) for prediction in loaded.predictions]
+    similarity = mauve_score(pairs, convention=convention, checkpoint=checkpoint, device=gpu)
     if as_json:
-        print_json(found.model_dump(mode="json"))
+        print_json(similarity.model_dump(mode="json"))
         return
-    typer.echo(f"mauve {found.mauve:.4f}, of {pluralize(found.n, 'answer')} by {found.checkpoint}")
-    if found.left_out:
-        typer.echo(f"{pluralize(found.left_out, 'answer')} left out: failed, or without a gold answer", err=True)
+    typer.echo(f"mauve {similarity.mauve:.4f}, of {pluralize(similarity.n, 'answer')} by {similarity.checkpoint}")
+    if similarity.left_out:
+        typer.echo(f"{pluralize(similarity.left_out, 'answer')} left out: failed, or without a gold answer", err=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from rich.table import Table
 
 from quoteweave.cli.console import console, plain, print_json
-from quoteweave.cli.tables import make_table, show_table
+from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.judges.judgements import ASPECTS
 from quoteweave.evaluation.metrics.citations.quote_selection import GROUPS, RATIOS
@@ -16,7 +16,6 @@ from quoteweave.evaluation.statistics.aggregates import half_up
 from quoteweave.evaluation.statistics.intervals import Estimate
 
 Figures = Mapping[str, Estimate]
-UNDEFINED = "-"
 JUDGE = tuple(f"judge.{aspect}" for aspect in (*ASPECTS, "average"))
 KINDS_F1 = "overall.mean_of_kinds_f1"
 BY_RULE = "source_by_rule."
@@ -62,16 +61,18 @@ def show(scores: Scores, *, as_json: bool, by: Sequence[str] = ()) -> None:
         f"{scores.name} on {scores.dataset}: {pluralize(len(scores.questions), 'question')}, "
         f"convention {scores.convention}, "
     )
-    out = console()
-    out.print(plain(f"{head}marks {scores.marks}; 95 % intervals are over {scores.clusters}s\n"))
+    stdout = console()
+    stdout.print(plain(f"{head}marks {scores.marks}; 95 % intervals are over {scores.clusters}s\n"))
     for table in tables(scores):
-        show_table(out, table)
+        show_table(stdout, table)
     hidden = [name for name in by if _breakdown(name, scores.breakdowns.get(name, {})) is None]
     for name in hidden:
         if name in scores.breakdowns:
-            out.print(plain(f"note: no table by {_label(name)}, as its columns are undefined here; --json has figures"))
+            stdout.print(
+                plain(f"note: no table by {_label(name)}, as its columns are undefined here; --json has figures")
+            )
     for note in (*_notes(scores), *scores.notes):
-        out.print(plain(f"note: {note}"))
+        stdout.print(plain(f"note: {note}"))
 
 
 def as_dict(scores: Scores) -> dict[str, object]:
@@ -88,13 +89,14 @@ def as_dict(scores: Scores) -> dict[str, object]:
     if _has_selection(figures):
         pooled, mean = ({group: _ratios(figures, group, end) for group in GROUPS} for end in (".pooled", ""))
         value |= {kind: {**pooled[kind], "mean_over_questions": mean[kind]} for kind in ("image", "text")}
-        both = _value(figures, f"{KINDS_F1}.pooled")
-        value["overall"] = {**mean["overall"], "mean_of_kinds_f1": both, "pooled": pooled["overall"]}
+        mean_of_kinds = _value(figures, f"{KINDS_F1}.pooled")
+        value["overall"] = {**mean["overall"], "mean_of_kinds_f1": mean_of_kinds, "pooled": pooled["overall"]}
     if any(name in figures for name in JUDGE):
         value["judge"] = _named(figures, {name.removeprefix("judge."): name for name in JUDGE})
     value["figures"] = _dump(figures)
     value["breakdowns"] = {
-        name: {group: _dump(found) for group, found in groups.items()} for name, groups in scores.breakdowns.items()
+        name: {group: _dump(group_figures) for group, group_figures in groups.items()}
+        for name, groups in scores.breakdowns.items()
     }
     value["notes"] = list(scores.notes)
     return value
@@ -110,11 +112,13 @@ def tables(scores: Scores) -> list[Table]:
             _selection("Quote selection, mean over questions, %", figures, ""),
         ]
     judged = {name: figures[name] for name in JUDGE if name in figures}
-    others = {name: estimate for name, estimate in figures.items() if name not in SELECTION and name not in judged}
+    other_figures = {
+        name: estimate for name, estimate in figures.items() if name not in SELECTION and name not in judged
+    }
     if judged:
         shown_tables.append(_list("Judgements, 0 to 5", judged, lambda value: half_up(value, 2)))
-    if others:
-        shown_tables.append(_list("Other figures", others, _short))
+    if other_figures:
+        shown_tables.append(_list("Other figures", other_figures, _short))
     broken_down = (_breakdown(name, groups) for name, groups in scores.breakdowns.items())
     return shown_tables + [table for table in (*broken_down, _correlations(scores)) if table is not None]
 
@@ -144,12 +148,14 @@ def _breakdown(name: str, groups: Mapping[str, Figures]) -> Table | None:
     label = _label(name)
     if BY_POSITION in name.split(","):
         table = _table("Recall of gold quotes by their place in the context, %", (label, POSITION_FIGURE, "n"))
-        for group, found in groups.items():
-            recall = found[POSITION_FIGURE]
+        for group, group_figures in groups.items():
+            recall = group_figures[POSITION_FIGURE]
             table.add_row(plain(group), _cell(recall, _percent), _count(table, [recall]))
         return table
     defined_columns = [
-        column for column in GROUP_COLUMNS if any(_known(found.get(column)) for found in groups.values())
+        column
+        for column in GROUP_COLUMNS
+        if any(_known(group_figures.get(column)) for group_figures in groups.values())
     ]
     columns = [
         column
@@ -161,9 +167,12 @@ def _breakdown(name: str, groups: Mapping[str, Figures]) -> Table | None:
     headings = (GROUP_COLUMNS[column] for column in columns)
     scale = ", judge 0 to 5" if any(column in JUDGE for column in columns) else ""
     table = _table(f"By {label}; in %{scale}", (label, *headings, "n"))
-    for group, found in groups.items():
-        cells = (_cell(found.get(column), _score if column in JUDGE else _percent, between="\n") for column in columns)
-        table.add_row(plain(group), *cells, _count(table, found.values()))
+    for group, group_figures in groups.items():
+        cells = (
+            _cell(group_figures.get(column), _score if column in JUDGE else _percent, between="\n")
+            for column in columns
+        )
+        table.add_row(plain(group), *cells, _count(table, group_figures.values()))
     return table
 
 
@@ -171,9 +180,9 @@ def _label(breakdown: str) -> str:
     return breakdown.replace("_", " ").replace(",", CROSSED)
 
 
-def _count(table: Table, found: Iterable[Estimate]) -> str:
+def _count(table: Table, estimates: Iterable[Estimate]) -> str:
     """The number of questions of a group; if they are few, with a star that the table's caption explains."""
-    count = marked_count(found)
+    count = marked_count(estimates)
     if count.endswith("*"):
         table.caption = f"* {SMALL_GROUPS}"
         table.caption_justify = "left"
@@ -188,12 +197,16 @@ def _correlations(scores: Scores) -> Table | None:
     headings = (CORRELATION[column] for column in columns)
     table = _table("Pearson's r, over questions, of overall F1 and", ("questions", *headings, "n"))
     groups = {
-        f"{_label(name)}: {group}": found for name, of in scores.breakdowns.items() for group, found in of.items()
+        f"{_label(name)}: {group}": group_figures
+        for name, figures_by_group in scores.breakdowns.items()
+        for group, group_figures in figures_by_group.items()
     }
-    for group, found in {"all": scores.figures, **groups}.items():
-        if any(_known(found.get(column)) for column in columns):
-            cells = (_cell(found.get(column), _score, between="\n") for column in columns)
-            table.add_row(plain(group), *cells, _count(table, [found[columns[0]]] if columns[0] in found else []))
+    for group, group_figures in {"all": scores.figures, **groups}.items():
+        if any(_known(group_figures.get(column)) for column in columns):
+            cells = (_cell(group_figures.get(column), _score, between="\n") for column in columns)
+            table.add_row(
+                plain(group), *cells, _count(table, [group_figures[columns[0]]] if columns[0] in group_figures else [])
+            )
     return table if table.row_count else None
 
 
@@ -239,16 +252,20 @@ def _notes(scores: Scores) -> list[str]:
     if any(estimate.value is not None and estimate.bounds is None for estimate in scores.figures.values()):
         lines.append(f"no interval ({UNDEFINED}) where a figure comes from fewer than two {scores.clusters}s")
     # Only for these figures, as the tables of all others have a column for the number of undefined ones.
-    left = {name: one.undefined for name, one in scores.figures.items() if name in SELECTION and one.undefined}
-    if left:
-        listed = ", ".join(f"{name} for {count}" for name, count in left.items())
+    undefined_counts = {
+        name: estimate.undefined
+        for name, estimate in scores.figures.items()
+        if name in SELECTION and estimate.undefined
+    }
+    if undefined_counts:
+        listed = ", ".join(f"{name} for {count}" for name, count in undefined_counts.items())
         lines.append(f"undefined, and left out: {listed}")
     return lines
 
 
 def _out_of_range(scores: Scores) -> int | None:
     """The number of marks that name no quote; None if the contexts are not known."""
-    counts = [count for one in scores.questions if (count := one.row.get("out_of_range")) is not None]
+    counts = [count for question in scores.questions if (count := question.row.get("out_of_range")) is not None]
     return int(sum(counts)) if counts else None
 
 
@@ -262,8 +279,8 @@ def _ratios(figures: Figures, group: str, end: str) -> dict[str, object]:
 
 def _named(figures: Figures, names: Mapping[str, str]) -> dict[str, object]:
     """The values by short names, and under `ci95` the bounds of each."""
-    found = {short: figures.get(name) for short, name in names.items()}
-    bounds = {short: None if estimate is None else estimate.bounds for short, estimate in found.items()}
+    estimates = {short: figures.get(name) for short, name in names.items()}
+    bounds = {short: None if estimate is None else estimate.bounds for short, estimate in estimates.items()}
     return {**{short: _value(figures, name) for short, name in names.items()}, "ci95": bounds}
 
 
@@ -275,11 +292,11 @@ def _value(figures: Figures, name: str) -> float | None:
 def _dump(figures: Figures) -> dict[str, object]:
     return {
         name: {
-            "value": found.value,
-            "ci95": found.bounds,
-            "n": found.n,
-            "clusters": found.clusters,
-            "undefined": found.undefined,
+            "value": estimate.value,
+            "ci95": estimate.bounds,
+            "n": estimate.n,
+            "clusters": estimate.clusters,
+            "undefined": estimate.undefined,
         }
-        for name, found in figures.items()
+        for name, estimate in figures.items()
     }

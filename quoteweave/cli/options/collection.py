@@ -108,10 +108,10 @@ def parse_page_range(text: str) -> tuple[int, int]:
 
 def pairs(meta: Sequence[str] | None) -> dict[str, str]:
     """['key=value', …] as a dictionary. Raises UsageError for one without a key or '='."""
-    found: dict[str, str] = {}
+    metadata: dict[str, str] = {}
     for text in meta or ():
         key, equals, value = text.partition("=")
         if not key.strip() or not equals:
             raise UsageError(f"--meta {text!r}: write it as KEY=VALUE")
-        found[key.strip()] = value
-    return found
+        metadata[key.strip()] = value
+    return metadata

@@ -67,14 +67,14 @@ MarksOption = Annotated[
 ]
 
 
-def files_per_run(option: str, given: Sequence[Path] | None, runs: Sequence[Path]) -> Sequence[Path | None]:
+def files_per_run(option: str, files: Sequence[Path] | None, runs: Sequence[Path]) -> Sequence[Path | None]:
     """Pair files with runs; without files, return None for each run. Raises UsageError for a wrong number of files."""
-    if len(given or []) not in (0, len(runs)):
+    if len(files or []) not in (0, len(runs)):
         raise UsageError(
-            f"{pluralize(len(given or []), 'file')} of {option} for {pluralize(len(runs), 'run')}; give "
+            f"{pluralize(len(files or []), 'file')} of {option} for {pluralize(len(runs), 'run')}; give "
             f"--{option} once for each run"
         )
-    return given or [None] * len(runs)
+    return files or [None] * len(runs)
 
 
 def scoring_requests(
@@ -97,13 +97,13 @@ def scoring_requests(
             run=run,
             dataset=dataset,
             references=references,
-            judgements=of_judge,
-            citations=of_citations,
+            judgements=judgement_file,
+            citations=citation_file,
             scope=scope,
             convention=convention,
             marks=marks,
             partial=partial,
             by=None if by is None else tuple(by),
         )
-        for run, of_judge, of_citations in zip(runs, judged, checked, strict=True)
+        for run, judgement_file, citation_file in zip(runs, judged, checked, strict=True)
     ]

@@ -95,9 +95,14 @@ def require_source(
     field: str | None,
 ) -> None:
     """Raise UsageError for options of the literature without a source, as they would have no effect."""
-    given: dict[str, object] = {"--before": before, "--not-from": not_from, "--papers": papers, "--field": field}
-    given["--source-timeout"] = timeout_s
-    useless = [name for name, value in given.items() if value is not None]
+    option_values: dict[str, object] = {
+        "--before": before,
+        "--not-from": not_from,
+        "--papers": papers,
+        "--field": field,
+    }
+    option_values["--source-timeout"] = timeout_s
+    useless = [name for name, value in option_values.items() if value is not None]
     if useless and not source:
         raise UsageError(
             f"{useless[0]} is of the literature, and no source of it is named: add --source, or leave it out"
@@ -109,6 +114,6 @@ def source_options(
 ) -> dict[SourceName, SourceOptions]:
     """Return the options of each source that is searched."""
     names: tuple[SourceName, ...] = get_args(SourceName)
-    said = {"timeout_s": timeout_s, "field": field}
-    given = SourceOptions.model_validate({name: value for name, value in said.items() if value is not None})
-    return {name: given for name in names if name in source}
+    values = {"timeout_s": timeout_s, "field": field}
+    options = SourceOptions.model_validate({name: value for name, value in values.items() if value is not None})
+    return {name: options for name in names if name in source}

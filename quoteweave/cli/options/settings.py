@@ -23,15 +23,15 @@ def option(
     record: type[BaseModel], field: str, *flags: str, metavar: str | None = None, panel: str | None = None
 ) -> OptionInfo:
     """Make the option of a settings field; its parameter is None where the user omits it."""
-    info = record.model_fields[field]
+    field_info = record.model_fields[field]
     if flags:
         FLAGS[field] = flags[0].partition("/")[0]
-    text = (info.description or "").strip()
-    default = info.default
+    text = (field_info.description or "").strip()
+    default = field_info.default
     if default not in (None, False, True, (), ""):
         text += f" ({', '.join(default) if isinstance(default, tuple) else default})"
-    least = next((bound.ge for bound in info.metadata if isinstance(bound, annotated_types.Ge)), None)
-    made: OptionInfo = typer.Option(
+    least = next((bound.ge for bound in field_info.metadata if isinstance(bound, annotated_types.Ge)), None)
+    option_info: OptionInfo = typer.Option(
         *flags,
         help=f"{text[:1].upper()}{text[1:]}.",
         metavar=metavar,
@@ -39,7 +39,7 @@ def option(
         min=least if isinstance(least, int | float) else None,
         show_default=False,
     )
-    return made
+    return option_info
 
 
 def make_settings(record: type[Settings], option_values: Mapping[str, object]) -> Settings:
@@ -49,14 +49,14 @@ def make_settings(record: type[Settings], option_values: Mapping[str, object]) -
     """
     values = {key: value for key, value in option_values.items() if value is not None}
     try:
-        read = record.model_validate(values)
+        settings = record.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         field = str(first["loc"][0])
         flag = FLAGS.get(field, f"--{field.replace('_', '-')}")
         problem = first["msg"].replace("Input should be", "it has to be")
         raise UsageError(f"{flag} {_shown(values.get(field))}: {problem}") from error
-    return read.with_environment() if isinstance(read, ChatSettings) else read
+    return settings.with_environment() if isinstance(settings, ChatSettings) else settings
 
 
 def _shown(value: object) -> str:
@@ -131,17 +131,19 @@ def takes_settings(*names: str) -> Callable[[Callable[..., None]], Callable[...,
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=OPTIONS[name])
             for name in names
         ]
-        own = [
+        command_parameters = [
             parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
             for name, parameter in signature.parameters.items()
             if name != "option_values"
         ]
-        parameters = [*own, *options]
+        parameters = [*command_parameters, *options]
 
         @wraps(command)
         def _call(**values: object) -> None:
-            found = {name: values.pop(name) for name in names}
-            command(**values, option_values={name: value for name, value in found.items() if value is not None})
+            setting_values = {name: values.pop(name) for name in names}
+            command(
+                **values, option_values={name: value for name, value in setting_values.items() if value is not None}
+            )
 
         _call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         _call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
