@@ -192,8 +192,8 @@ class AsyncClient:
 
         A picture of more than `width` pixels across is reduced to that width.
         """
-        asked = {"format": form, "quote": quote_id, "width": width}
-        params = {name: str(value) for name, value in asked.items() if value is not None}
+        options = {"format": form, "quote": quote_id, "width": width}
+        params = {name: str(value) for name, value in options.items() if value is not None}
         return await self._connection.fetch(await self._get(collection, *_page(document, page), "image", params=params))
 
     async def page_words(
@@ -252,10 +252,10 @@ class AsyncClient:
             for form in upload_forms(paths, folder, metadata or {}, passed_over)
         ]
         sent = [await self._connection.read(call, Uploaded) for call in calls]
-        jobs = [one.job for one in sent if one.job is not None]
+        jobs = [upload.job for upload in sent if upload.job is not None]
         if wait:
             jobs = await self._wait_for_all(jobs, progress)
-        unchanged = tuple(name for one in sent for name in one.unchanged)
+        unchanged = tuple(name for upload in sent for name in upload.unchanged)
         return Added(jobs=tuple(jobs), unchanged=unchanged, passed_over=dict(sorted(passed_over.items())))
 
     async def remove(
@@ -363,7 +363,7 @@ class AsyncClient:
         return collection or self._collection or await self._only_collection()
 
     async def _only_collection(self) -> str:
-        names = [found.name for found in await self.collections()]
+        names = [collection.name for collection in await self.collections()]
         if len(names) != 1:
             shown = self._connection.address.shown
             raise UsageError(

@@ -100,8 +100,8 @@ class ServerAddress:
     def shown(self) -> str:
         """The address without user name, password and query, which may be secrets."""
         bare = self.url.partition("?")[0].partition("#")[0]
-        scheme, found, rest = bare.partition("://")
-        return f"{scheme}://{rest.rpartition('@')[2]}".rstrip("/") if found else bare.rpartition("@")[2]
+        scheme, separator, location = bare.partition("://")
+        return f"{scheme}://{location.rpartition('@')[2]}".rstrip("/") if separator else bare.rpartition("@")[2]
 
     def of(self, *segments: str) -> str:
         """The address of the path with these segments. Raises UsageError for `.` and `..`.
@@ -177,12 +177,12 @@ class ServerConnection:
         """
         started = time.monotonic()
         response = await self._send(call, stream=True)
-        left = None if call.is_long else self._limit_s - (time.monotonic() - started)
+        remaining_s = None if call.is_long else self._limit_s - (time.monotonic() - started)
         try:
             kind = response.headers.get("content-type", "")
             if not kind.startswith("text/event-stream"):
                 raise self.bad_response(f"it is no stream of events, but {self._clean(kind) or 'of no type'}")
-            async with self._faults(), aclosing(within(read_events(response.aiter_bytes()), left)) as events:
+            async with self._faults(), aclosing(within(read_events(response.aiter_bytes()), remaining_s)) as events:
                 async for event in events:
                     yield event
         finally:
@@ -222,10 +222,10 @@ class ServerConnection:
 
         client = await shared_client(self.address.url)
         async with self._faults(), asyncio.timeout(None if call.is_long else self._limit_s):
-            for left in range(self._max_retries, -1, -1):
+            for retries_left in range(self._max_retries, -1, -1):
                 response = await client.send(self._request(client, call), stream=stream)
                 pause = _pause(response)
-                if pause is None or not left:
+                if pause is None or not retries_left:
                     break
                 await response.aclose()
                 await asyncio.sleep(pause)
@@ -318,18 +318,19 @@ class ServerConnection:
         return one_line(self._redactor.clean(text))
 
 
-async def within(events: AsyncIterator[ServerEvent], left: float | None) -> AsyncGenerator[ServerEvent, None]:
-    """Yield events, waiting at most `left` seconds for all of them together (None: any time). Raises TimeoutError."""
+async def within(events: AsyncIterator[ServerEvent], remaining_s: float | None) -> AsyncGenerator[ServerEvent, None]:
+    """Yield events, waiting at most `remaining_s` seconds for all together (None: any time). Raises TimeoutError."""
     while True:
-        if left is not None and left <= 0:  # asyncio's timeout would still let an event pass that has come already
+        # asyncio's timeout would still let an event pass that has come already
+        if remaining_s is not None and remaining_s <= 0:
             raise TimeoutError
         started = time.monotonic()
         try:
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(remaining_s):
                 event = await anext(events)
         except StopAsyncIteration:
             return
-        left = None if left is None else left - (time.monotonic() - started)
+        remaining_s = None if remaining_s is None else remaining_s - (time.monotonic() - started)
         yield event
 
 

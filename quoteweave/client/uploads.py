@@ -66,14 +66,14 @@ def upload_forms(
     `passed_over` counts what is not sent. Raises UsageError for a path that does not exist and if there is no file at
     all, DocumentError for what cannot be read.
     """
-    found = find_files(given_paths(paths), passed_over)
-    if not found:
+    found_files = find_files(given_paths(paths), passed_over)
+    if not found_files:
         counts = join_names([f"{count} {kind or 'without a suffix'}" for kind, count in sorted(passed_over.items())])
         left_out = f"; passed over: {counts}" if counts else ""
         where = ", ".join(map(str, paths)) or "no path"
         raise UsageError(f"there is no document below {where}; nothing was sent{left_out}")
     by_folder: dict[str, list[FoundFile]] = {}
-    for file in found:
+    for file in found_files:
         if file.is_folder or not os.access(file.path, os.R_OK):
             reason = f": {file.refused}" if file.refused else ""
             raise DocumentError(f"{file.path} cannot be read{reason}; nothing was sent")
@@ -87,10 +87,10 @@ def upload_forms(
 
 def _form(folder: str, files: Sequence[FoundFile], metadata: Mapping[str, str]) -> Form:
     fields = {"folder": folder, "metadata": json.dumps(metadata) if metadata else ""}
-    data = {name: text for name, text in fields.items() if text}
+    fields_sent = {name: text for name, text in fields.items() if text}
 
     def form() -> Mapping[str, object]:
         sent = [("files", (file.name.rpartition("/")[2], FileToSend(file.path))) for file in files]
-        return {"data": data, "files": sent}
+        return {"data": fields_sent, "files": sent}
 
     return form

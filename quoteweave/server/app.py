@@ -95,8 +95,8 @@ def _routes() -> list[BaseRoute]:
     FastAPI works each route out as the first request comes, which takes longer than most answers.
     """
     router = APIRouter(responses=_PROBLEMS)  # type: ignore[arg-type]
-    for each in ROUTERS:
-        router.include_router(each)
+    for part in ROUTERS:
+        router.include_router(part)
     return router.routes
 
 

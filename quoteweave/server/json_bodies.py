@@ -20,9 +20,9 @@ def parse_json(data: bytes | bytearray) -> object:
     value, and for an escape such as `\\ud800` that is a lone surrogate: such text cannot be stored or sent.
     """
     try:
-        found = load_json(data)
+        value = load_json(data)
         if _SURROGATE.search(data):
-            json.dumps(found, ensure_ascii=False).encode()
+            json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError:
         raise
     except RecursionError as error:
@@ -33,7 +33,7 @@ def parse_json(data: bytes | bytearray) -> object:
         raise json.JSONDecodeError("it is not written in UTF-8", "", error.start) from error
     except ValueError as error:
         raise json.JSONDecodeError("it has a number of too many digits", "", 0) from error
-    return found
+    return value
 
 
 class _JsonRequest(Request):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
 
-MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MULTIPROCESS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """The environment variable with the folder in which several processes of one server share their counts."""
 _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -146,11 +146,10 @@ class AnswerSpans:
         ended = time.time_ns()
         if self.tracer is not None:
             span = self.tracer.start_span(f"retrieval {self.collection}", start_time=self.started)
-            hits = context.hits
-            found = json.dumps([{"id": hit.quote.id, "score": hit.score} for hit in hits])
+            documents = json.dumps([{"id": hit.quote.id, "score": hit.score} for hit in context.hits])
             span.set_attribute("gen_ai.operation.name", "retrieval")
             span.set_attribute("gen_ai.data_source.id", self.collection)
-            span.set_attribute("gen_ai.retrieval.documents", found)
+            span.set_attribute("gen_ai.retrieval.documents", documents)
             if self.log_text:
                 span.set_attribute("gen_ai.retrieval.query.text", self.question)
             span.end(ended)

@@ -34,14 +34,14 @@ def find_page(collection: Collection, document: str, page: int) -> Page:
 def describe_page(collection: ServedCollection, document: str, page: int, base_url: str) -> PageResponse:
     """Return a page with its quotes, headers and footers included. Raises as `find_page`."""
     opened = collection.collection
-    record, whole = find_page(opened, document, page), opened.document(document)
+    record, document_record = find_page(opened, document, page), opened.document(document)
     quotes = tuple(opened.page_quotes(document, page))
     has_pages = record.text_source != "file" if not quotes else quotes[0].has_pages
     urls = QuoteUrls(base_url=base_url, collection=collection.name)
     return PageResponse(
         document=document,
         page=record,
-        pages=whole.pages,
+        pages=document_record.pages,
         has_pages=has_pages,
         quotes=quotes,
         image_url=f"{urls.page(document, page)}/image" if has_pages else None,
@@ -50,18 +50,16 @@ def describe_page(collection: ServedCollection, document: str, page: int, base_u
 
 def page_word_boxes(collection: ServedCollection, document: str, page: int) -> WordsResponse:
     """Return the words of a page with their boxes. Raises as `find_page`."""
-    here = find_page(collection.collection, document, page)
-    found = collection.collection.page_words(document, page)
-    words = None if found is None else found.words
-    size = (here.width, here.height)
-    boxes = (
-        None
-        if words is None
-        else tuple(
-            PageWordBox(
-                text=word.text, bbox=word.bbox, bbox_fraction=fraction_of(word.bbox, size), line=word.line, ocr=word.ocr
-            )
-            for word in words
+    page_record = find_page(collection.collection, document, page)
+    page_words = collection.collection.page_words(document, page)
+
+    if page_words is None:
+        return WordsResponse(document=document, page=page, words=None)
+    size = (page_record.width, page_record.height)
+    boxes = tuple(
+        PageWordBox(
+            text=word.text, bbox=word.bbox, bbox_fraction=fraction_of(word.bbox, size), line=word.line, ocr=word.ocr
         )
+        for word in page_words.words
     )
     return WordsResponse(document=document, page=page, words=boxes)

@@ -16,7 +16,7 @@ from quoteweave.documents.layout.page import encode_image
 from quoteweave.pipeline.pictures_for_people import crop, outlined, page_picture
 from quoteweave.server.problems import ProblemError
 
-MAX_KEPT = 64 * 2**20
+MAX_CACHED_BYTES = 64 * 2**20
 """Bytes of pictures that are kept in memory, at most."""
 # A page's address has its document's name, which may stand for another file by the next request. So browsers may keep
 # the picture, but ask each time whether it is still current.
@@ -29,7 +29,7 @@ class Pictures:
     """Draws pictures for requests, one at a time, as only one thread may use pdfium, and keeps the last ones."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Key, bytes] = OrderedDict()
+        self._cache: OrderedDict[Key, bytes] = OrderedDict()
         self._bytes = 0
         self._drawing = anyio.CapacityLimiter(1)
 
@@ -73,7 +73,7 @@ class Pictures:
         return Response(content, media_type=media_type(content), headers=headers)
 
     async def _content(self, key: Key, draw: Draw) -> bytes:
-        content = self._kept.get(key)
+        content = self._cache.get(key)
         if content is None:
             content = await anyio.to_thread.run_sync(draw, limiter=self._drawing)
             if content is None:
@@ -81,15 +81,15 @@ class Pictures:
                 raise ProblemError(404, "no-picture", detail)
             self._keep(key, content)
         else:
-            self._kept.move_to_end(key)
+            self._cache.move_to_end(key)
         return content
 
     def _keep(self, key: Key, content: bytes) -> None:
-        if key not in self._kept:
+        if key not in self._cache:
             self._bytes += len(content)
-        self._kept[key] = content
-        while self._bytes > MAX_KEPT:
-            self._bytes -= len(self._kept.popitem(last=False)[1])
+        self._cache[key] = content
+        while self._bytes > MAX_CACHED_BYTES:
+            self._bytes -= len(self._cache.popitem(last=False)[1])
 
 
 def _page(
@@ -97,7 +97,7 @@ def _page(
 ) -> tuple[Key, Draw]:
     """Return the cache key of a page's picture, and the function that draws it."""
     document, number = place
-    found = collection.document(document)
+    record = collection.document(document)
 
     def draw() -> bytes | None:
         picture = page_picture(collection, document, number)
@@ -107,8 +107,8 @@ def _page(
         return encode_image(shown.pixels, lossy=lossy, width=width)
 
     # The document's id changes with its content; a quote's box may also change when the same file is read again.
-    drawn = () if quote is None else (quote.id, repr(quote.bbox))
-    key = (str(collection.root), found.id, str(number), "jpeg" if lossy else "png", str(width), *drawn)
+    box_key = () if quote is None else (quote.id, repr(quote.bbox))
+    key = (str(collection.root), record.id, str(number), "jpeg" if lossy else "png", str(width), *box_key)
     return key, draw
 
 
@@ -119,8 +119,8 @@ def _crop(collection: Collection, quote: Quote) -> tuple[Key, Draw]:
 
 def _tags(request: Request) -> set[str]:
     """The ETags that a client has, without the prefix that a compressing proxy adds to make them weak."""
-    given = request.headers.get("if-none-match", "").split(",")
-    return {tag.strip().removeprefix("W/") for tag in given}
+    tags = request.headers.get("if-none-match", "").split(",")
+    return {tag.strip().removeprefix("W/") for tag in tags}
 
 
 def media_type(content: bytes) -> str:

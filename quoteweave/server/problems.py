@@ -47,15 +47,15 @@ def report_problem(error: BaseException, places: Mapping[str, Path]) -> Problem:
     problem = problem_of(error)
     remedy = error.remedy if isinstance(error, errors.QuoteweaveError) else None
     if remedy is not None or problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        LOG.warning("%s%s", _of_request(), error)
+        LOG.warning("%s%s", _log_prefix(), error)
     update = {"detail": without_folders(problem.detail, places), "request_id": REQUEST_ID.get()}
     return problem.model_copy(update=update)
 
 
-def _of_request() -> str:
+def _log_prefix() -> str:
     """The beginning of a line of the log, which names the request; empty over stdio, where requests have no ids."""
-    given = REQUEST_ID.get()
-    return "" if given is None else f"request {given}: "
+    request_id = REQUEST_ID.get()
+    return "" if request_id is None else f"request {request_id}: "
 
 
 def note_log() -> Callable[[str], None]:
@@ -63,12 +63,12 @@ def note_log() -> Callable[[str], None]:
 
     `withhold_remedies` calls it with notes that tell a remedy for the operator.
     """
-    told: set[str] = set()
+    logged: set[str] = set()
 
     def log(text: str) -> None:
-        if text not in told:
-            told.add(text)
-            LOG.warning("%s%s", _of_request(), text)
+        if text not in logged:
+            logged.add(text)
+            LOG.warning("%s%s", _log_prefix(), text)
 
     return log
 
@@ -95,8 +95,8 @@ def respond(problem: Problem, request: Request, headers: Mapping[str, str] | Non
 
 def without_folders(text: str, folders: Mapping[str, Path]) -> str:
     """Return a message with names in place of folders, as clients should not see the server's paths."""
-    both = [(name, path) for name, folder in folders.items() for path in (folder, folder.resolve())]
-    shown = {str(path): name for name, path in both if path.name}  # a root folder would replace every slash
+    named_paths = [(name, path) for name, folder in folders.items() for path in (folder, folder.resolve())]
+    shown = {str(path): name for name, path in named_paths if path.name}  # a root folder would replace every slash
     for path in sorted(shown, key=len, reverse=True):
         if os.sep in path:  # a plain word may occur in any sentence without meaning the folder
             text = text.replace(path, shown[path])
@@ -139,28 +139,29 @@ def handle_problems(app: FastAPI) -> None:
         return respond(invalid_request(error.errors()), request)
 
 
-def invalid_request(found: Sequence[Any]) -> Problem:
+def invalid_request(field_errors: Sequence[Any]) -> Problem:
     """Return the problem of a request with invalid fields; it does not repeat what was sent."""
-    wrong = tuple(_wrong_field(one) for one in found)
-    detail = "; ".join(f"{one['field']}: {one['reason']}" for one in wrong[:5])
+    wrong_fields = tuple(_wrong_field(field_error) for field_error in field_errors)
+    detail = "; ".join(f"{field['field']}: {field['reason']}" for field in wrong_fields[:5])
     status = HTTPStatus.UNPROCESSABLE_ENTITY.value
-    kind = EMPTY_QUESTION if any(one["type"] == EMPTY_QUESTION for one in found) else "invalid-request"
-    return Problem(type=BASE + kind, title=TITLES[kind], status=status, detail=detail, errors=wrong)
+    is_empty_question = any(field_error["type"] == EMPTY_QUESTION for field_error in field_errors)
+    kind = EMPTY_QUESTION if is_empty_question else "invalid-request"
+    return Problem(type=BASE + kind, title=TITLES[kind], status=status, detail=detail, errors=wrong_fields)
 
 
-def _wrong_field(found: Mapping[str, Any]) -> dict[str, str]:
-    if found["type"] == "json_invalid":
+def _wrong_field(field_error: Mapping[str, Any]) -> dict[str, str]:
+    if field_error["type"] == "json_invalid":
         # What is wrong with the whole, such as how deeply it is nested, has no place.
-        place = f", at character {found['loc'][-1]}" if found["loc"][-1] else ""
-        return {"field": "body", "reason": f"is no JSON: {found['ctx']['error']}{place}"}
-    return {"field": ".".join(map(str, found["loc"][1:])) or "body", "reason": _reason(found)}
+        place = f", at character {field_error['loc'][-1]}" if field_error["loc"][-1] else ""
+        return {"field": "body", "reason": f"is no JSON: {field_error['ctx']['error']}{place}"}
+    return {"field": ".".join(map(str, field_error["loc"][1:])) or "body", "reason": _reason(field_error)}
 
 
-def _reason(found: Mapping[str, Any]) -> str:
+def _reason(field_error: Mapping[str, Any]) -> str:
     """What is wrong with a field, in JSON's words instead of Python's."""
-    if found["type"] == "value_error":
-        return str(found["ctx"]["error"])
-    if found["type"] in ("model_attributes_type", "dict_type"):
-        header = ", sent with the header content-type: application/json" if len(found["loc"]) == 1 else ""
+    if field_error["type"] == "value_error":
+        return str(field_error["ctx"]["error"])
+    if field_error["type"] in ("model_attributes_type", "dict_type"):
+        header = ", sent with the header content-type: application/json" if len(field_error["loc"]) == 1 else ""
         return f"Input should be a JSON object{header}"
-    return str(found["msg"]).replace("Tuple should", "List should").replace("a valid tuple", "a list")
+    return str(field_error["msg"]).replace("Tuple should", "List should").replace("a valid tuple", "a list")

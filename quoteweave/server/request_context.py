@@ -108,8 +108,8 @@ def security_headers(settings: ServerSettings) -> dict[str, str]:
 
 def _request_id(scope: Scope) -> str:
     """Take the id that a proxy gave the request if it is a plain word; else make one."""
-    given = next((value for name, value in scope["headers"] if name == ID_HEADER.encode()), b"")
-    text = given.decode("ascii", "replace")
+    header = next((value for name, value in scope["headers"] if name == ID_HEADER.encode()), b"")
+    text = header.decode("ascii", "replace")
     return text if text and len(text) <= _MAX_ID and all(c.isalnum() or c in "-_.:" for c in text) else uuid.uuid4().hex
 
 

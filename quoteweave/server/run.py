@@ -36,14 +36,14 @@ _GARBAGE_THRESHOLDS = 5_000, 20, 100
 _FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
-def run(config_file: Path | None, given: Mapping[str, object], *, notify: Callable[[str], None]) -> None:
-    """Serve by the settings of a file and those given, until the process is told to end.
+def run(config_file: Path | None, overrides: Mapping[str, object], *, notify: Callable[[str], None]) -> None:
+    """Serve by the settings of a file and `overrides` of them, until the process is told to end.
 
     `notify` is given the lines for the operator. Raises UsageError where the address cannot be listened on, or only
     with keys, StorageError where the jobs cannot be read, and what `check_answer_settings` and opening a collection
     raise.
     """
-    settings = read_server_settings(config_file, given)
+    settings = read_server_settings(config_file, overrides)
     set_up_logging(settings)
     check_answer_settings(settings)
     for note in check_collections(settings):
@@ -60,7 +60,7 @@ def run(config_file: Path | None, given: Mapping[str, object], *, notify: Callab
         return
     listening = _listen(settings)
     _count_together(settings.state)
-    source = [None if config_file is None else str(config_file), given]
+    source = [None if config_file is None else str(config_file), overrides]
     os.environ[_SOURCE_VARIABLE] = json.dumps(source, default=str)
     _run_workers(settings, listening, notify)
 
@@ -129,9 +129,9 @@ def app_of_environment() -> object:
 
     An error is logged in one line and ends the process, with an exit code that makes its parent end too.
     """
-    file, given = json.loads(os.environ[_SOURCE_VARIABLE])
+    file, overrides = json.loads(os.environ[_SOURCE_VARIABLE])
     try:
-        settings = read_server_settings(None if file is None else Path(file), given)
+        settings = read_server_settings(None if file is None else Path(file), overrides)
         set_up_logging(settings)
         return _app(settings)
     except QuoteweaveError as error:
@@ -194,8 +194,9 @@ def check_answer_settings(settings: ServerSettings) -> None:
     """Raise UsageError or DatasetError, naming the setting, for a calibration that cannot be read, or a chat model
     without an address at which it could be asked.
     """
-    own = {} if settings.answers.abstain is None else {"answers.abstain": settings.answers.abstain}
-    calibrations = {**own, **{f"calibrations.{name}": path for name, path in settings.calibrations.items()}}
+    calibrations = {f"calibrations.{name}": path for name, path in settings.calibrations.items()}
+    if settings.answers.abstain is not None:
+        calibrations = {"answers.abstain": settings.answers.abstain, **calibrations}
     models = {f"models.{name}": model for name, model in settings.models.items()}
     checks: dict[str, Callable[[], object]] = {
         **{name: partial(read_calibration_file, path) for name, path in calibrations.items()},

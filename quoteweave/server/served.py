@@ -26,7 +26,7 @@ from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings, Limits
 from quoteweave.retrievers.make_retriever import SPARSE_RETRIEVERS, member_specs
 from quoteweave.retrievers.spec import parse_spec
-from quoteweave.server.answers.requests import chosen
+from quoteweave.server.answers.requests import chosen_settings
 from quoteweave.server.monitoring import Metrics, find_tracer
 from quoteweave.server.pictures import Pictures
 from quoteweave.server.problems import ProblemError
@@ -35,7 +35,7 @@ from quoteweave.server.state.conversations import ConversationStore
 
 OPENING_QUESTIONS = 4
 """Opening questions of a collection, at most."""
-MAX_MADE = 64
+MAX_CACHED = 64
 """Searches and answerers that one collection keeps, at most; those of the last used settings are kept."""
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ class ServedCollection:
         # Requests under way refer to this object, so that a replaced or deleted collection is closed after the last.
         weakref.finalize(self, self.collection.close)
         self._identity = _identity(folder)
-        self._made: OrderedDict[str, object] = OrderedDict()
+        self._cache: OrderedDict[str, object] = OrderedDict()
         self._opening: tuple[int, tuple[str, ...]] | None = None
         self._lock = threading.Lock()
 
@@ -62,15 +62,15 @@ class ServedCollection:
 
     def search(self, settings: AnswerSettings) -> Search:
         """Return the search of these settings. Raises what `make_search` raises."""
-        return self._kept(self._key("search", settings), lambda: self._search(settings))
+        return self._cached(self._key("search", settings), lambda: self._search(settings))
 
     def rag(self, settings: AnswerSettings) -> Rag:
         """Return the answerer of these settings. Raises what `make_rag_without_environment` raises."""
-        return self._kept(self._key("rag", settings), lambda: make_rag_without_environment(self.collection, settings))
+        return self._cached(self._key("rag", settings), lambda: make_rag_without_environment(self.collection, settings))
 
     def follow_ups(self, settings: AnswerSettings) -> FollowUps:
         """Return the rewriter of follow-up questions of these settings. Raises what `make_follow_ups` raises."""
-        return self._kept(self._key("follow-ups", settings), lambda: make_follow_ups(settings))
+        return self._cached(self._key("follow-ups", settings), lambda: make_follow_ups(settings))
 
     def opening_questions(self) -> tuple[str, ...]:
         """Return questions to begin with, found without a model, and once for each state of the documents."""
@@ -80,8 +80,8 @@ class ServedCollection:
             self._opening = revision, opening_questions(self.collection, rag.answer, OPENING_QUESTIONS)
         return self._opening[1]
 
-    def _key(self, what: str, settings: AnswerSettings) -> str:
-        """Return the cache key of `what`: the settings and the fingerprints of the current indexes.
+    def _key(self, kind: str, settings: AnswerSettings) -> str:
+        """Return the cache key of what is made of these settings: them and the fingerprints of the current indexes.
 
         The indexes are part of the key because a retriever's short name selects the index that was last built under it.
         """
@@ -89,20 +89,20 @@ class ServedCollection:
         if any(part not in SPARSE_RETRIEVERS for text in settings.retriever for part in member_specs(text)):
             indexes = tuple(sorted(state.fingerprint for state in self.collection.indexes()))
         # The endpoint's API key is added, as `repr` of the settings leaves it out.
-        return repr((what, settings, settings.api_key, indexes))
+        return repr((kind, settings, settings.api_key, indexes))
 
     def _search(self, settings: AnswerSettings) -> Search:
         return make_search(self.collection, settings, chats=make_limited_chat_models(settings, Limits()))
 
-    def _kept(self, key: str, make: Callable[[], T]) -> T:
+    def _cached(self, key: str, make: Callable[[], T]) -> T:
         with self._lock:
-            if key not in self._made:
-                self._made[key] = make()
-                while len(self._made) > MAX_MADE:
-                    self._made.popitem(last=False)
-            self._made.move_to_end(key)
-            found: T = self._made[key]  # type: ignore[assignment]
-            return found
+            if key not in self._cache:
+                self._cache[key] = make()
+                while len(self._cache) > MAX_CACHED:
+                    self._cache.popitem(last=False)
+            self._cache.move_to_end(key)
+            cached: T = self._cache[key]  # type: ignore[assignment]
+            return cached
 
 
 class Served:
@@ -126,23 +126,24 @@ class Served:
         """Return the folder of each served collection, by name: those named in the settings, and those in
         `collections_folder`.
         """
-        found = dict(self.settings.collections)
+        folders = dict(self.settings.collections)
         if self.settings.collections_folder is not None and self.settings.collections_folder.is_dir():
             for path in sorted(self.settings.collections_folder.iterdir()):
                 if NAME.fullmatch(path.name) and (path / "collection.json").is_file():
-                    found.setdefault(path.name, path)
-        return found
+                    folders.setdefault(path.name, path)
+        return folders
 
     def places(self) -> dict[str, Path]:
         """Return the server's files and folders by the names that messages show in place of their paths."""
-        own = {} if self.defaults.abstain is None else {"the server's calibration": self.defaults.abstain}
-        named = {f"the calibration {name}": path for name, path in self.settings.calibrations.items()}
-        return {**self.folders(), "the state folder": self.settings.state, **own, **named}
+        places = {**self.folders(), "the state folder": self.settings.state}
+        if self.defaults.abstain is not None:
+            places["the server's calibration"] = self.defaults.abstain
+        return places | {f"the calibration {name}": path for name, path in self.settings.calibrations.items()}
 
     def opened(self, name: str) -> ServedCollection | None:
         """Return the collection of that name if it is open already and was not replaced in its folder."""
-        found = self._opened.get(name)
-        return None if found is None or found.replaced else found
+        collection = self._opened.get(name)
+        return None if collection is None or collection.replaced else collection
 
     def collection(self, name: str) -> ServedCollection:
         """Return the collection of that name, opened. Raises ProblemError for a name that is not served.
@@ -181,43 +182,44 @@ class Served:
 
     def counts(self) -> dict[str, CollectionCounts | None]:
         """Return what each collection holds, by name; None for one that cannot be read."""
-        found: dict[str, CollectionCounts | None] = {}
+        counts: dict[str, CollectionCounts | None] = {}
         for name in self.folders():
             try:
-                found[name] = self.collection(name).collection.counts()
+                counts[name] = self.collection(name).collection.counts()
             except QuoteweaveError:
-                found[name] = None
-        return found
+                counts[name] = None
+        return counts
 
     def unreadable(self) -> dict[str, str]:
         """Return the reasons why collections cannot be read, by the names of these collections."""
-        found = {}
+        reasons = {}
         for name in self.folders():
             try:
                 self.collection(name).collection.revision()
             except QuoteweaveError as error:
-                found[name] = str(error)
-        return found
+                reasons[name] = str(error)
+        return reasons
 
     def answer_settings(self, served: ServedCollection, choices: Record) -> AnswerSettings:
         """Return the settings of a request. Raises UsageError for a choice that the server does not allow."""
-        wanted = dict(chosen(choices))
-        settings = self.defaults.model_copy(update=self._model(wanted.pop("model", None)))
-        self._check_retrieval(served, wanted)
+        choices_made = dict(chosen_settings(choices))
+        settings = self.defaults.model_copy(update=self._model(choices_made.pop("model", None)))
+        self._check_retrieval(served, choices_made)
         for key in ("check", "sentence_scorer"):
-            if key in wanted and wanted[key] not in (getattr(self.defaults, key), "chat"):
-                raise UsageError(f"{key}: {wanted[key]!r} is not among what this server allows")
-        if "abstain" in wanted:
-            wanted["abstain"] = self._calibration(str(wanted["abstain"]))
-        found = settings.model_copy(update=wanted)
+            if key in choices_made and choices_made[key] not in (getattr(self.defaults, key), "chat"):
+                raise UsageError(f"{key}: {choices_made[key]!r} is not among what this server allows")
+        if "abstain" in choices_made:
+            choices_made["abstain"] = self._calibration(str(choices_made["abstain"]))
+        settings = settings.model_copy(update=choices_made)
         if not self.settings.weaker_gates:
-            check_no_weaker(found, self.defaults)
-        return found
+            check_no_weaker(settings, self.defaults)
+        return settings
 
     def models(self) -> dict[str, ChatSettings]:
         """Return the chat models that a request may name; that of the server's own settings comes first."""
-        own = {} if self.defaults.model is None else {self.defaults.model: ChatSettings(**_chat(self.defaults))}
-        return {**own, **self.settings.models}
+        if self.defaults.model is None:
+            return dict(self.settings.models)
+        return {self.defaults.model: ChatSettings(**_chat_settings(self.defaults)), **self.settings.models}
 
     def retrievers(self, served: ServedCollection) -> list[str]:
         """Return the retrievers that a request may name: the server's own, sparse ones, those with an index, and those
@@ -231,20 +233,20 @@ class Served:
             return {}
         if name == EXTRACTIVE:
             return {"model": None, "base_url": None, "api_key": None, "check": None}
-        found = self.models().get(str(name))
-        if found is None:
+        chat_settings = self.models().get(str(name))
+        if chat_settings is None:
             known = ", ".join([*self.models(), EXTRACTIVE])
             raise UsageError(f"model: {name!r} is not among the models that this server asks; there are: {known}")
-        return _chat(found)
+        return _chat_settings(chat_settings)
 
     def _calibration(self, name: str) -> Path | None:
         if name == OFF:
             return None
-        found = self.settings.calibrations.get(name)
-        if found is None:
+        file = self.settings.calibrations.get(name)
+        if file is None:
             known = ", ".join([*self.settings.calibrations, OFF])
             raise UsageError(f"abstain: {name!r} is not among the calibrations of this server; there are: {known}")
-        return found
+        return file
 
     def _check_retrieval(self, served: ServedCollection, settings: Mapping[str, object]) -> None:
         retrievers = settings.get("retriever")
@@ -252,7 +254,7 @@ class Served:
             allowed = self.retrievers(served)
             parts = [part for text in retrievers for part in member_specs(text)]
             for part in parts:
-                if part not in allowed and parse_spec(part).shown not in allowed and not _short(part, allowed):
+                if part not in allowed and parse_spec(part).shown not in allowed and not _is_short_name(part, allowed):
                     names = ", ".join(allowed)
                     raise UsageError(f"retriever: {part!r} is not among those that may be named here: {names}")
         for key, allowed_names in (
@@ -274,40 +276,41 @@ def no_such_collection(name: str) -> ProblemError:
     )
 
 
-def _short(part: str, allowed: list[str]) -> bool:
+def _is_short_name(part: str, allowed: list[str]) -> bool:
     """Whether a bare model name stands for an allowed retriever, as `bge` does for an index with that model."""
     spec = parse_spec(part)
     return str(spec) == spec.name and any(parse_spec(known).name == spec.name for known in allowed)
 
 
-def _chat(settings: ChatSettings) -> dict[str, object]:
+def _chat_settings(settings: ChatSettings) -> dict[str, object]:
     return {key: getattr(settings, key) for key in ChatSettings.model_fields}
 
 
 def _identity(folder: Path) -> tuple[int, int, int] | None:
     """What identifies the collection in a folder; an inode number alone is not enough, as file systems reuse it."""
     try:
-        found = (folder / "collection.json").stat()
+        stat = (folder / "collection.json").stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_mtime_ns
+    return stat.st_dev, stat.st_ino, stat.st_mtime_ns
 
 
 POLICIES = ("off", "report", "drop", "refuse")
 """The gate's policies; each withholds at least what those before it do."""
 
 
-def check_no_weaker(chosen: AnswerSettings, own: AnswerSettings) -> None:
+def check_no_weaker(requested: AnswerSettings, defaults: AnswerSettings) -> None:
     """Raise UsageError if the gate that a request chose may withhold less than the server's own.
 
     Another check or calibration than the server's counts as less, as two of them cannot be compared.
     """
-    writes = chosen.model is not None  # without a model, answers are the documents' own sentences, which need no check
+    # Without a model, answers are the documents' own sentences, which need no check.
+    writes = requested.model is not None
     weaker = {
-        "gate": POLICIES.index(chosen.gate) < POLICIES.index(own.gate),
-        "check": own.check is not None and chosen.check != own.check and writes,
-        "abstain": own.abstain is not None and chosen.abstain != own.abstain,
-        "check_topic": chosen.check_topic is False and own.check_topic is not False,
+        "gate": POLICIES.index(requested.gate) < POLICIES.index(defaults.gate),
+        "check": defaults.check is not None and requested.check != defaults.check and writes,
+        "abstain": defaults.abstain is not None and requested.abstain != defaults.abstain,
+        "check_topic": requested.check_topic is False and defaults.check_topic is not False,
     }
     refused = [name for name, is_weaker in weaker.items() if is_weaker]
     if refused:

@@ -183,13 +183,13 @@ def named_collections(texts: Sequence[str]) -> dict[str, Path]:
     return folders
 
 
-def read_server_settings(path: Path | None, given: Mapping[str, object]) -> ServerSettings:
-    """Return the settings of a TOML file, overridden by those given that are not None.
+def read_server_settings(path: Path | None, overrides: Mapping[str, object]) -> ServerSettings:
+    """Return the settings of a TOML file, overridden by those of `overrides` that are not None.
 
     Paths in the file are relative to it. Raises UsageError, naming file and key, for what cannot be read.
     """
     values: dict[str, object] = {} if path is None else _table(path)
-    values |= {key: value for key, value in given.items() if value is not None}
+    values |= {key: value for key, value in overrides.items() if value is not None}
     try:
         return ServerSettings.model_validate(values)
     except ValidationError as error:

@@ -338,7 +338,7 @@ def test_what_cannot_be_done_is_said(root: Path, state: Path, tmp_path: Path) ->
 def test_an_ended_job_is_forgotten_once_enough_others_have_ended(
     store: JobStore, root: Path, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_module, "KEPT", 2)
+    monkeypatch.setattr(store_module, "MAX_ENDED", 2)
     work = RemoveWork(root=root, names=("a.txt",))
     jobs = [store.add(Job(kind="remove", collection="port", created=0.0), work) for _ in range(4)]
     for job in jobs[:3]:

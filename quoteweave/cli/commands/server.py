@@ -230,5 +230,5 @@ def _allowed(key: Key) -> str:
     """What a key may do, in words."""
     where = "all collections" if key.collections is None else ", ".join(key.collections)
     until = "" if key.expires is None else f", until {key.expires:%Y-%m-%d %H:%M} UTC"
-    limits = "".join(f", {name} {limit:,}" for name, limit in key.own.items())
+    limits = "".join(f", {name} {limit:,}" for name, limit in key.own_limits.items())
     return f"{', '.join(key.scopes)} in {where}{until}{limits}"

@@ -64,8 +64,8 @@ class Grant:
 
     def limits(self, settings: ServerSettings) -> ServerSettings:
         """Return the server's settings, with the key's own limits in place of the server's."""
-        own = {} if self.key is None else self.key.own
-        return settings.model_copy(update=own) if own else settings
+        key_limits = {} if self.key is None else self.key.own_limits
+        return settings.model_copy(update=key_limits) if key_limits else settings
 
     @property
     def owner(self) -> str | None:
@@ -146,11 +146,11 @@ class Access:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
-        with ExitStack() as held:
+        with ExitStack() as stack:
             try:
                 caller = await self._admit(request)
-                most = grant_of(scope).limits(self._control.settings).concurrency
-                held.enter_context(self._control.counts.hold(caller, most))
+                at_once = grant_of(scope).limits(self._control.settings).concurrency
+                stack.enter_context(self._control.counts.hold(caller, at_once))
             except ProblemError as refused:
                 await respond(problem_of(refused), request, refused.headers)(scope, receive, send)
                 return

@@ -54,9 +54,9 @@ class KeyLimits(Record):
     max_upload_request: ByteCount | None = Field(default=None, description="bytes of an upload, all its files together")
 
     @property
-    def own(self) -> dict[str, int]:
+    def own_limits(self) -> dict[str, int]:
         """The limits that are not the server's, by their names."""
-        return {name: found for name in KeyLimits.model_fields if (found := getattr(self, name)) is not None}
+        return {name: limit for name in KeyLimits.model_fields if (limit := getattr(self, name)) is not None}
 
 
 class Key(KeyLimits):
@@ -72,7 +72,7 @@ class Key(KeyLimits):
 
     def may(self, scope: Scope) -> bool:
         """Whether one of its scopes is this one, or includes it."""
-        return any(SCOPES.index(own) >= SCOPES.index(scope) for own in self.scopes)
+        return any(SCOPES.index(key_scope) >= SCOPES.index(scope) for key_scope in self.scopes)
 
     def opens(self, collection: str) -> bool:
         """Whether it may be used in the collection of this name."""
@@ -130,12 +130,12 @@ class KeyStore:
         # The secret of an unknown key is compared with this hash, so that it takes as long as for a known key.
         self._nobody = secrets.token_hex(hashlib.sha256().digest_size)
 
-    def add(self, wanted: KeyRequest) -> tuple[Key, str]:
+    def add(self, request: KeyRequest) -> tuple[Key, str]:
         """Make a key; return it with `qw_ID_SECRET`, which cannot be had again.
 
         Raises UsageError for a request that makes no sense, StateError where the file cannot be written.
         """
-        key, secret = self._make(wanted), secrets.token_hex(_SECRET_BYTES)
+        key, secret = self._make(request), secrets.token_hex(_SECRET_BYTES)
         with self._changing() as keys:
             if any(stored.key.name == key.name and stored.key.revoked is None for stored in keys.values()):
                 raise UsageError(f"there is a key named {key.name!r} already; choose another name, or revoke it first")
@@ -151,10 +151,11 @@ class KeyStore:
     def revoke(self, name: str) -> Key:
         """Revoke the key of this id or name for good. Raises UsageError if there is none, or it was revoked before."""
         with self._changing() as keys:
-            named = [stored.key for stored in keys.values() if stored.key.revoked is None]
-            key = next((each for each in named if name in (each.id, each.name)), None)
+            unrevoked = [stored.key for stored in keys.values() if stored.key.revoked is None]
+            key = next((candidate for candidate in unrevoked if name in (candidate.id, candidate.name)), None)
             if key is None:
-                known = f"; keys: {join_names([each.name for each in named])}" if named else "; there are none"
+                names = join_names([candidate.name for candidate in unrevoked])
+                known = f"; keys: {names}" if unrevoked else "; there are none"
                 raise UsageError(f"no key that is not revoked has the id or name {name!r}{known}")
             key = key.model_copy(update={"revoked": self._clock()})
             keys[key.id] = _StoredKey(key=key, sha256=None)
@@ -223,26 +224,24 @@ class KeyStore:
 
     def _version(self) -> tuple[int, int, int] | None:
         try:
-            found = self.path.stat()
+            return _file_version(self.path.stat())
         except FileNotFoundError:
             return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
 
     def _read(self) -> _Loaded:
         try:
             with self.path.open("rb") as file:
-                found, data = os.fstat(file.fileno()), file.read()
+                stat, content = os.fstat(file.fileno()), file.read()
         except FileNotFoundError:
             return _Loaded()
         try:
-            read = _KeysFile.model_validate_json(unsealed_json(data))
+            keys_file = _KeysFile.model_validate_json(unsealed_json(content))
         except ValueError as error:  # pydantic's ValidationError is one, too
             raise StateError(
                 f"{self.path} is damaged, or of a newer version of quoteweave, so no key is accepted; restore it, or "
                 "remove it and make new keys"
             ) from error
-        version = found.st_ino, found.st_mtime_ns, found.st_size
-        return _Loaded(version, {stored.key.id: stored for stored in read.keys})
+        return _Loaded(_file_version(stat), {stored.key.id: stored for stored in keys_file.keys})
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, _StoredKey]]:
@@ -265,6 +264,10 @@ class KeyStore:
                 f"{self.path} cannot be written ({error.strerror or error}); make room or allow writing there, then "
                 "run the same command again. The keys are as they were"
             ) from error
+
+
+def _file_version(stat: os.stat_result) -> tuple[int, int, int]:
+    return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
 def secret_hash(secret: str) -> str:

@@ -96,8 +96,8 @@ class RequestCounts:
             )
         with self._naming_the_file():
             self._forget_the_ended()
-            held = self._hold(caller, at_once) or (self._forget_the_dead() and self._hold(caller, at_once))
-        if not held:
+            request_id = self._hold(caller, at_once) or (self._forget_the_dead() and self._hold(caller, at_once))
+        if not request_id:
             raise ProblemError(
                 429,
                 "too-many-at-once",
@@ -109,7 +109,7 @@ class RequestCounts:
             yield
         finally:
             self._under_way -= 1
-            self._ended.append(held)
+            self._ended.append(request_id)
             try:
                 self._forget_the_ended()
             except sqlite3.Error as error:
@@ -133,8 +133,8 @@ class RequestCounts:
         """Forget the requests of processes that no longer run; return whether there were any."""
         import psutil
 
-        found = [process for (process,) in self._db.execute("SELECT DISTINCT process FROM held")]
-        dead = [process for process in found if not psutil.pid_exists(process)]
+        processes = [process for (process,) in self._db.execute("SELECT DISTINCT process FROM held")]
+        dead = [process for process in processes if not psutil.pid_exists(process)]
         self._db.executemany("DELETE FROM held WHERE process = ?", [(process,) for process in dead])
         return bool(dead)
 

@@ -50,10 +50,10 @@ class SessionStore:
         with self._open() as db:
             # The hash is looked up and not the token, as the time of a look-up could tell something about a token.
             select = "SELECT hash, key, expires, checksum FROM checked_sessions WHERE hash = ?"
-            found = db.execute(select, (secret_hash(token),)).fetchone()
-        if found is None:
+            stored_row = db.execute(select, (secret_hash(token),)).fetchone()
+        if stored_row is None:
             return None
-        *row, checksum = found
+        *row, checksum = stored_row
         # The checksum is needed because a flipped bit could give the session to another key, or move its end.
         if checksum != row_checksum(*row) or row[2] <= self._clock().timestamp():
             return None

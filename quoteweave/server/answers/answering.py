@@ -53,12 +53,12 @@ class PreparedAnswer:
         self._begin()
         async with self._time_limit():
             standalone = await self.follow_ups.rewrite(self.question, self.history)
-            found = await self.rag.answer_with_context_async(standalone.question, where=self.where)
-        answer = standalone.add_usage(found.answer)
-        self._note_sources(found.context, found.trace)
+            answered = await self.rag.answer_with_context_async(standalone.question, where=self.where)
+        answer = standalone.add_usage(answered.answer)
+        self._note_sources(answered.context, answered.trace)
         self._note_answer(answer)
-        update = {"answer": self.urls.answer(answer), "trace": standalone.annotate(found.trace)}
-        return found.model_copy(update=update)
+        update = {"answer": self.urls.answer(answer), "trace": standalone.annotate(answered.trace)}
+        return answered.model_copy(update=update)
 
     async def events(self) -> AsyncGenerator[StreamEvent | ErrorEvent, None]:
         """Yield the events of the answer with their URLs; an error is the last of them."""
@@ -151,8 +151,8 @@ def prepare_answer(
     served: Served, collection: ServedCollection, request: AnswerRequest, *, base_url: str, grant: Grant
 ) -> PreparedAnswer:
     """Prepare a request. Raises UsageError for a setting that the server does not allow, and QuestionTooLong."""
-    own = grant.limits(served.settings)
-    _check_length(request.question, own.max_question)
+    limits = grant.limits(served.settings)
+    _check_length(request.question, limits.max_question)
     settings = served.answer_settings(collection, request.settings)
     return PreparedAnswer(
         rag=collection.rag(settings),
@@ -162,39 +162,41 @@ def prepare_answer(
         where=request.filters,
         urls=QuoteUrls(base_url=base_url, collection=collection.name),
         collection=collection,
-        settings=own,
+        settings=limits,
         metrics=served.metrics,
-        spans=AnswerSpans(collection.name, request.question, served.tracer, own.log_text),
+        spans=AnswerSpans(collection.name, request.question, served.tracer, limits.log_text),
     )
 
 
-async def find(served: Served, collection: ServedCollection, request: SearchRequest, *, grant: Grant) -> SearchResult:
+async def find_quotes(
+    served: Served, collection: ServedCollection, request: SearchRequest, *, grant: Grant
+) -> SearchResult:
     """Find the quotes that a request asks for. Raises as `prepare_answer`."""
     _check_length(request.question, grant.limits(served.settings).max_question)
     search = collection.search(served.answer_settings(collection, request.settings))
     spans = AnswerSpans(collection.name, request.question, served.tracer, served.settings.log_text)
     spans.begin()
-    found = await search.find(Query(text=request.question), request.k, where=request.filters)
-    spans.retrieved(Context(texts=found.hits))
-    served.metrics.count_search(collection.name, found.trace)
-    return found
+    result = await search.find(Query(text=request.question), request.k, where=request.filters)
+    spans.retrieved(Context(texts=result.hits))
+    served.metrics.count_search(collection.name, result.trace)
+    return result
 
 
-def _check_length(question: str, most: int) -> None:
+def _check_length(question: str, max_characters: int) -> None:
     # A question of a hundred thousand characters would keep a thread busy for seconds while other requests wait.
-    if len(question) > most:
+    if len(question) > max_characters:
         raise QuestionTooLong(
-            f"the question has {len(question):,} characters, and may have {most:,} here: ask a shorter one; a text to "
-            "be searched is added as a document"
+            f"the question has {len(question):,} characters, and may have {max_characters:,} here: ask a shorter one; "
+            "a text to be searched is added as a document"
         )
 
 
-def to_response(kept: StoredAnswer) -> AnswerResponse:
+def to_response(stored: StoredAnswer) -> AnswerResponse:
     """Return the body of the response."""
-    answered = kept.answered
+    answered = stored.answered
     return AnswerResponse(
         **dict(answered),
         standalone_question=answered.trace.standalone_question,
-        conversation=kept.conversation,
-        turn=kept.turn,
+        conversation=stored.conversation,
+        turn=stored.turn,
     )

@@ -30,20 +30,20 @@ def _choices(name: str, fields: Sequence[str]) -> type[Record]:
     """Make a record of these settings, with their types, bounds and descriptions; each is optional."""
     optional: dict[str, Any] = {}
     for field in fields:
-        info = AnswerSettings.model_fields[field]
-        kind: Any = info.annotation
-        for bound in info.metadata:
+        field_info = AnswerSettings.model_fields[field]
+        kind: Any = field_info.annotation
+        for bound in field_info.metadata:
             kind = Annotated[kind, bound]
         if field == "retriever":  # a single retriever may be given without a list
             kind = Annotated[kind, Field(max_length=MAX_RETRIEVERS)]
-            kind = Annotated[kind, BeforeValidator(lambda given: [given] if isinstance(given, str) else given)]
-        description = info.description
+            kind = Annotated[kind, BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
+        description = field_info.description
         if field == "abstain":  # calibration files are the server's, and requests name them
             kind, description = Annotated[str, Field(max_length=100)], ABSTAIN
         optional[field] = (kind | None, Field(default=None, description=description))
-    what = "Settings that a request may choose; what it leaves out is as the server has it."
-    made: type[Record] = create_model(name, __base__=Record, __doc__=what, **optional)
-    return made
+    docstring = "Settings that a request may choose; what it leaves out is as the server has it."
+    record: type[Record] = create_model(name, __base__=Record, __doc__=docstring, **optional)
+    return record
 
 
 RetrievalChoices = _choices("RetrievalChoices", RETRIEVAL_FIELDS)
@@ -51,7 +51,7 @@ AnswerChoices = _choices("AnswerChoices", ANSWER_FIELDS)
 NO_CHOICES = AnswerChoices()
 
 
-def chosen(choices: Record) -> Mapping[str, object]:
+def chosen_settings(choices: Record) -> Mapping[str, object]:
     """Return the settings that a request chose, by their names."""
     return {key: value for key in choices.model_fields_set if (value := getattr(choices, key)) is not None}
 

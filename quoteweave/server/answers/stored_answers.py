@@ -15,7 +15,7 @@ from quoteweave.pipeline.follow_ups.rewriting import Message
 from quoteweave.pipeline.rag import Answered, SourcesEvent
 from quoteweave.pipeline.search import Trace
 from quoteweave.server.access.control import Grant
-from quoteweave.server.answers.requests import AnswerRequest, chosen
+from quoteweave.server.answers.requests import AnswerRequest, chosen_settings
 from quoteweave.server.served import Served
 from quoteweave.server.state.conversations import NewTurn, new_id
 
@@ -52,8 +52,8 @@ class AnswerRecorder:
     def __init__(self, served: Served, grant: Grant, *, collection: str, request: AnswerRequest) -> None:
         self._served, self._grant, self._collection, self._request = served, grant, collection, request
         policy = served.settings.store
-        asked = policy == "always" if request.store is None else request.store
-        self._keeps = policy != "never" and (request.conversation is not None or asked)
+        is_wanted = policy == "always" if request.store is None else request.store
+        self._keeps = policy != "never" and (request.conversation is not None or is_wanted)
         self._turns: tuple[Turn, ...] = ()
         self._conversation, self._turn = request.conversation or new_id(), new_id()
 
@@ -80,10 +80,12 @@ class AnswerRecorder:
         if self._request.store is False:
             raise UsageError("conversation: it keeps every answer; leave out conversation, or store")
         viewer = self._grant.viewer
-        found = await run_in_threadpool(self._served.conversations.get, self._request.conversation, viewer)
-        if found.collection != self._collection:
-            raise UsageError(f"conversation: {found.id} is about {found.collection!r}, not {self._collection!r}")
-        self._turns = found.turns
+        conversation = await run_in_threadpool(self._served.conversations.get, self._request.conversation, viewer)
+        if conversation.collection != self._collection:
+            raise UsageError(
+                f"conversation: {conversation.id} is about {conversation.collection!r}, not {self._collection!r}"
+            )
+        self._turns = conversation.turns
 
     def history(self) -> tuple[Message, ...]:
         """Return what came before: the request's own history, or else that of its conversation."""
@@ -125,11 +127,6 @@ class AnswerRecorder:
             raise StateError(f"the collection {self._collection!r} was deleted while it was asked")
         if request.conversation is None:
             store.create(self._collection, self._grant.owner, conversation_id=self._conversation)
-        store.append(
-            self._conversation,
-            NewTurn(
-                request.question, answered, answered.trace.standalone_question, chosen(request.settings), self._turn
-            ),
-            collection=self._collection,
-            viewer=self._grant.viewer,
-        )
+        settings = chosen_settings(request.settings)
+        turn = NewTurn(request.question, answered, answered.trace.standalone_question, settings, self._turn)
+        store.append(self._conversation, turn, collection=self._collection, viewer=self._grant.viewer)

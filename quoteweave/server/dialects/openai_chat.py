@@ -156,23 +156,23 @@ async def complete_chat(
     collection = await get_collection(request.model, served, grant)
     # Not stored by default: as each request carries the whole conversation, every question would be stored as a
     # conversation of its own.
-    ours = answer_request(messages, request.quoteweave, sampling, bool(request.store))
-    recorder = AnswerRecorder(served, grant, collection=collection.name, request=ours)
-    prepared = prepare_answer(served, collection, ours, base_url=base_url, grant=grant)
+    to_answer = answer_request(messages, request.quoteweave, sampling, bool(request.store))
+    recorder = AnswerRecorder(served, grant, collection=collection.name, request=to_answer)
+    prepared = prepare_answer(served, collection, to_answer, base_url=base_url, grant=grant)
     notes = notes_on(request.ignored(), messages)
     if request.stream:
         usage = request.stream_options is not None and bool(request.stream_options.include_usage)
         writer = ChatChunks(request.model, notes, footnotes=request.quoteweave.footnotes, usage=usage)
         return respond_with_events(recorder.events(prepared.events()), writer, grace=served.settings.shutdown_seconds)
-    kept = await recorder.keep(await prepared.answer(client))
-    return record_response(_completion(request, kept.answered, notes))
+    stored = await recorder.keep(await prepared.answer(client))
+    return record_response(_completion(request, stored.answered, notes))
 
 
 def _completion(request: ChatRequest, answered: Answered, notes: tuple[str, ...]) -> ChatCompletion:
     content = chat_message(answered.answer, with_sources=request.quoteweave.footnotes)
     message = CompletionMessage(
         content=content["content"],
-        annotations=tuple(dict(each) for each in content["annotations"]),
+        annotations=tuple(dict(annotation) for annotation in content["annotations"]),
         quoteweave=answer_fields(answered.answer, answered.context, answered.trace, notes),
     )
     return ChatCompletion(

@@ -13,7 +13,7 @@ from quoteweave.generation.chat_generator import CUT_SHORT
 from quoteweave.interchange.shown_text import shown_text
 from quoteweave.pipeline.follow_ups.rewriting import Message
 from quoteweave.pipeline.search import Trace
-from quoteweave.server.answers.requests import NO_CHOICES, AnswerChoices, AnswerRequest, chosen
+from quoteweave.server.answers.requests import NO_CHOICES, AnswerChoices, AnswerRequest, chosen_settings
 from quoteweave.server.dialects.openai_errors import refuse
 
 MAX_HISTORY = 200
@@ -47,8 +47,8 @@ class OpenRequest(BaseModel):
 
     def ignored(self) -> list[str]:
         """The fields that are given and have no effect."""
-        given = {name for name, value in (self.model_extra or {}).items() if value not in (None, [], {}, "")}
-        return sorted(given - _WITHOUT_MEANING)
+        given_fields = {name for name, value in (self.model_extra or {}).items() if value not in (None, [], {}, "")}
+        return sorted(given_fields - _WITHOUT_MEANING)
 
 
 class ContentPart(OpenRequest):
@@ -147,8 +147,8 @@ def answer_request(
     Raises what `read_conversation` raises.
     """
     question, history = read_conversation(messages)
-    given = {name: value for name, value in sampling.items() if value is not None}
-    settings = AnswerChoices.model_validate({**given, **chosen(options.settings)})
+    sampling_given = {name: value for name, value in sampling.items() if value is not None}
+    settings = AnswerChoices.model_validate({**sampling_given, **chosen_settings(options.settings)})
     return AnswerRequest(question=question, history=history, filters=options.filters, settings=settings, store=store)
 
 
@@ -157,11 +157,11 @@ def notes_on(
 ) -> tuple[str, ...]:
     """Return notes on the parts of a request that have no effect."""
     roles = {message.role for message in messages}
-    found = [INSTRUCTIONS_IGNORED] if instructions or "system" in roles else []
+    notes = [INSTRUCTIONS_IGNORED] if instructions or "system" in roles else []
     names = ", ".join(ignored)
-    found += ["Messages of tools have no effect."] if "other" in roles else []
-    found += [f"These fields of the request have no effect: {names}."] if names else []
-    return tuple(found)
+    notes += ["Messages of tools have no effect."] if "other" in roles else []
+    notes += [f"These fields of the request have no effect: {names}."] if names else []
+    return tuple(notes)
 
 
 def is_cut_short(answer: Answer) -> bool:

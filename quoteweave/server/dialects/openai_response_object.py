@@ -133,10 +133,10 @@ class ResponseMaker:
             store=self.stored,
         )
 
-    def whole(self, found: Answered) -> ResponseObject:
+    def whole(self, answered: Answered) -> ResponseObject:
         """Return the response with the answer."""
-        search, message = self.search(found.context, found.trace), self.message(found)
-        counts = token_counts(found.answer)
+        search, message = self.search(answered.context, answered.trace), self.message(answered)
+        counts = token_counts(answered.answer)
         update: dict[str, object] = {"completed_at": int(time.time())}
         if counts is not None:
             sent, written = counts
@@ -149,18 +149,18 @@ class ResponseMaker:
         """Return the item of the search; its results only where the request includes them."""
         call_id = f"fs_{self.item_id}"
         call = file_search_call(call_id, trace.clauses, context.hits, self.urls)
-        results = tuple(dict(each) for each in call["results"]) if self.with_results else None
+        results = tuple(dict(result) for result in call["results"]) if self.with_results else None
         return FileSearchItem(id=call_id, queries=tuple(call["queries"]), results=results)
 
-    def message(self, found: Answered) -> MessageItem:
+    def message(self, answered: Answered) -> MessageItem:
         """Return the item of the answer."""
-        content: dict[str, object] = {**output_text(found.answer)}
-        content["text"] = f"{content['text']}{self.sources(found.answer)}"
+        content: dict[str, object] = {**output_text(answered.answer)}
+        content["text"] = f"{content['text']}{self.sources(answered.answer)}"
         return MessageItem(
             id=f"msg_{self.item_id}",
-            status="incomplete" if is_cut_short(found.answer) else "completed",
+            status="incomplete" if is_cut_short(answered.answer) else "completed",
             content=(content,),
-            quoteweave=answer_fields(found.answer, found.context, found.trace, self.notes),
+            quoteweave=answer_fields(answered.answer, answered.context, answered.trace, self.notes),
         )
 
     def sources(self, answer: Answer) -> str:
@@ -237,17 +237,17 @@ class ResponseEvents:
             )
             self._annotations += 1
 
-    def _done(self, found: Answered) -> Iterator[Sent]:
+    def _done(self, answered: Answered) -> Iterator[Sent]:
         yield from self._begin_message()
-        sources = self._maker.sources(found.answer)
+        sources = self._maker.sources(answered.answer)
         if sources:
             yield self._message_event("response.output_text.delta", delta=sources, logprobs=[])
-        whole = self._maker.whole(found)
-        content = whole.message.content[0]
+        response = self._maker.whole(answered)
+        content = response.message.content[0]
         yield self._message_event("response.output_text.done", text=content["text"], logprobs=[])
         yield self._message_event("response.content_part.done", part=content)
-        yield self._event("response.output_item.done", output_index=_MESSAGE, item=_json(whole.message))
-        yield self._event(f"response.{whole.status}", response=_json(whole))
+        yield self._event("response.output_item.done", output_index=_MESSAGE, item=_json(response.message))
+        yield self._event(f"response.{response.status}", response=_json(response))
 
     def _fail(self, event: ErrorEvent) -> Iterator[Sent]:
         error = openai_error(event.problem)

@@ -10,7 +10,6 @@ from starlette.responses import Response
 
 from quoteweave.core.errors import ConversationNotFound
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.interchange.responses import Conversation
 from quoteweave.server.access.control import Grant
 from quoteweave.server.answers.answering import PreparedAnswer, prepare_answer
 from quoteweave.server.answers.event_streams import respond_with_events
@@ -31,11 +30,12 @@ from quoteweave.server.dialects.openai_requests import (
 )
 from quoteweave.server.dialects.openai_response_object import ResponseEvents, ResponseMaker, ResponseObject
 from quoteweave.server.json_bodies import JsonRoute
+from quoteweave.server.problems import ProblemError
 from quoteweave.server.served import Served
 
 router = APIRouter(tags=["OpenAI"], route_class=JsonRoute)
 RESULTS = "file_search_call.results"
-_KEPT = lazy_regex(r"resp_([0-9a-f]{32})_([0-9a-f]{32})")
+_STORED_ID = lazy_regex(r"resp_([0-9a-f]{32})_([0-9a-f]{32})")
 # Items of earlier responses that clients send back along with the messages; they are ignored.
 _EARLIER_OUTPUT = frozenset({"file_search_call", "reasoning"})
 
@@ -89,7 +89,7 @@ class ResponseRequest(OpenRequest):
         """The messages in words. Raises ProblemError for what cannot be read."""
         if isinstance(self.input, str):
             return [InputMessage(role="user", text=self.input, field="input")]
-        found = []
+        messages = []
         for number, item in enumerate(self.input):
             field = f"input.{number}"
             if item.type == "item_reference":
@@ -98,15 +98,15 @@ class ResponseRequest(OpenRequest):
                 continue
             role = ROLES.get(item.role or "", "other") if item.type == "message" else "other"
             text = "" if role == "other" else read_content(item.content, f"{field}.content")
-            found.append(InputMessage(role=role, text=text, field=field))
-        return found
+            messages.append(InputMessage(role=role, text=text, field=field))
+        return messages
 
-    def ours(self) -> AnswerRequest:
+    def to_answer_request(self) -> AnswerRequest:
         """The request in our own form. Raises ProblemError for what cannot be done."""
         sampling = {"temperature": self.temperature, "max_tokens": self.max_output_tokens}
         request = answer_request(self.input_messages(), self.quoteweave, sampling, self.store is not False)
-        named = self.conversation
-        conversation = named.id if isinstance(named, ConversationName) else named
+        name = self.conversation
+        conversation = name.id if isinstance(name, ConversationName) else name
         return request.model_copy(update={"conversation": conversation})
 
 
@@ -121,19 +121,19 @@ async def make_response(
 ) -> Response:
     """Answer the input. The model is a collection; citations are annotations, and whole in `quoteweave`."""
     request.check()
-    ours = request.ours()
+    to_answer = request.to_answer_request()
     collection = await get_collection(request.model, served, grant)
     if request.previous_response_id is not None:
-        ours = await _following(request.previous_response_id, ours, served, grant)
-    recorder = AnswerRecorder(served, grant, collection=collection.name, request=ours)
+        to_answer = await _following(request.previous_response_id, to_answer, served, grant)
+    recorder = AnswerRecorder(served, grant, collection=collection.name, request=to_answer)
     await recorder.find_conversation()
     prepared = prepare_answer(served, collection, recorder.with_history(), base_url=base_url, grant=grant)
     maker = _maker(request, prepared, recorder)
     if request.stream:
         writer = ResponseEvents(maker, recorder.headers)
         return respond_with_events(recorder.events(prepared.events()), writer, grace=served.settings.shutdown_seconds)
-    kept = await recorder.keep(await prepared.answer(client))
-    return record_response(maker.whole(kept.answered))
+    stored = await recorder.keep(await prepared.answer(client))
+    return record_response(maker.whole(stored.answered))
 
 
 def _maker(request: ResponseRequest, prepared: PreparedAnswer, recorder: AnswerRecorder) -> ResponseMaker:
@@ -159,20 +159,24 @@ async def _following(response_id: str, request: AnswerRequest, served: Served, g
     If it was not, a new conversation begins with the turns up to that response. Raises ProblemError if no such response
     is stored, or not for this key.
     """
-    id_parts = _KEPT.fullmatch(response_id)
-    conversation_found: Conversation | None = None
-    if id_parts is not None:
-        try:
-            conversation_found = await run_in_threadpool(served.conversations.get, id_parts[1], grant.viewer)
-        except ConversationNotFound:
-            conversation_found = None
-    turns = () if conversation_found is None else conversation_found.turns
-    place = next((at for at, turn in enumerate(turns) if id_parts is not None and turn.id == id_parts[2]), None)
-    if conversation_found is None or place is None:
-        detail = f"no response {response_id!r} is stored; send what was said before in input"
-        raise refuse("previous_response_id", detail)
-    history = (*history_of(turns[: place + 1]), *request.history)
-    is_last = place + 1 == len(turns)
+    id_parts = _STORED_ID.fullmatch(response_id)
+    if id_parts is None:
+        raise _not_stored(response_id)
+    conversation_id, turn_id = id_parts.groups()
+    try:
+        turns = (await run_in_threadpool(served.conversations.get, conversation_id, grant.viewer)).turns
+    except ConversationNotFound:
+        raise _not_stored(response_id) from None
+    index = next((index for index, turn in enumerate(turns) if turn.id == turn_id), None)
+    if index is None:
+        raise _not_stored(response_id)
+    history = (*history_of(turns[: index + 1]), *request.history)
+    is_last = index + 1 == len(turns)
     # A request that is not to be stored may follow a stored one, but is not added to its conversation.
-    conversation = conversation_found.id if is_last and request.store is not False else None
+    conversation = conversation_id if is_last and request.store is not False else None
     return request.model_copy(update={"history": history, "conversation": conversation})
+
+
+def _not_stored(response_id: str) -> ProblemError:
+    detail = f"no response {response_id!r} is stored; send what was said before in input"
+    return refuse("previous_response_id", detail)

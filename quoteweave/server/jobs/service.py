@@ -49,8 +49,8 @@ class Jobs:
         self._store = JobStore(self._state)
         self._runner = JobRunner(self._store, self._state, self._options)
         self.uploads.sweep(self._store.reads)
-        for left in () if self._folder is None else self._folder.glob(f"{DELETED}*"):
-            shutil.rmtree(left, ignore_errors=True)
+        for unfinished in () if self._folder is None else self._folder.glob(f"{DELETED}*"):
+            shutil.rmtree(unfinished, ignore_errors=True)
         self._runner.start()
 
     def stop(self) -> None:
@@ -138,8 +138,8 @@ class Jobs:
 
 
 def _job(kind: str, name: str, *, documents: Container[str] = (), retriever: str | None = None) -> Job:
-    found = {"kind": kind, "collection": name, "documents": documents, "retriever": retriever, "created": time.time()}
-    return Job.model_validate(found)
+    fields = {"kind": kind, "collection": name, "documents": documents, "retriever": retriever, "created": time.time()}
+    return Job.model_validate(fields)
 
 
 def _is_unchanged(document: Document, content: str, metadata: dict[str, str]) -> bool:

@@ -18,13 +18,13 @@ from quoteweave.core.files.sealed_json import sealed_json, unsealed_json
 from quoteweave.core.records import Record
 from quoteweave.interchange.responses import Job, JobProgress
 from quoteweave.server.jobs.records import AddWork, EndMessage, RemoveWork, Work
-from quoteweave.server.state.state_folder import StateDatabase, make_state, open_sqlite
+from quoteweave.server.state.state_folder import StateDatabase, finds_damage, make_state, open_sqlite
 
 DATABASE = "jobs.sqlite"
-KEPT = 1000
+MAX_ENDED = 1000
 """How many ended jobs are kept; older ones are deleted."""
 _BUSY_S = 30.0
-_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
 _VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS jobs (
@@ -49,7 +49,7 @@ class JobNotFound(UsageError):
 
 def no_job(id: str) -> JobNotFound:
     """Return the error of an id that no job has. Ids of jobs that the key may not see get the same error."""
-    return JobNotFound(f"there is no job {id!r}; jobs that ended long ago are forgotten, the last {KEPT} are kept")
+    return JobNotFound(f"there is no job {id!r}; jobs that ended long ago are forgotten, the last {MAX_ENDED} are kept")
 
 
 class StoredJob(Record):
@@ -91,13 +91,10 @@ class JobStore:
         self._db.close()
 
     def _error(self, error: sqlite3.Error | OSError) -> StorageError:
-        damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE or "malformed JSON" in str(error)
-        why = (
-            "the file is damaged: move it away, and the server begins without the jobs that it held"
-            if damaged
-            else "make room on that disk, and allow writing there"
-        )
-        return StorageError(f"the server's jobs in {self.path} cannot be read or written ({error}); {why}")
+        advice = "make room on that disk, and allow writing there"
+        if finds_damage(error) or "malformed JSON" in str(error):
+            advice = "the file is damaged: move it away, and the server begins without the jobs that it held"
+        return StorageError(f"the server's jobs in {self.path} cannot be read or written ({error}); {advice}")
 
     def _rows(self, query: str, values: Iterable[str | int] = ()) -> list[tuple[str, str, int]]:
         with self._db.reading() as db:
@@ -113,22 +110,22 @@ class JobStore:
 
     def get(self, id: str) -> StoredJob:
         """The job of that id. Raises JobNotFound."""
-        found = self._rows("WHERE id = ?", [id])
-        if not found:
+        rows = self._rows("WHERE id = ?", [id])
+        if not rows:
             raise no_job(id)
-        return self._stored(*found[0])
+        return self._stored(*rows[0])
 
     def latest(self, collections: Iterable[str], *, most: int = 100) -> list[Job]:
         """The last jobs of the collections that are served under these names, the newest first."""
         where = "WHERE json_extract(job, '$.collection') IN (SELECT value FROM json_each(?))"
-        found = self._rows(f"{where} ORDER BY number DESC LIMIT ?", [json.dumps(list(collections)), most])
-        return [self._job(job) for job, _, _ in found]
+        rows = self._rows(f"{where} ORDER BY number DESC LIMIT ?", [json.dumps(list(collections)), most])
+        return [self._job(job) for job, _, _ in rows]
 
     def active_roots(self) -> list[Path]:
         """The folders of collections that have jobs which have not ended."""
         with self._db.reading() as db:
-            found = db.execute(f"SELECT DISTINCT root FROM jobs WHERE {_ACTIVE}").fetchall()  # noqa: S608 - a constant
-        return [Path(root) for (root,) in found]
+            rows = db.execute(f"SELECT DISTINCT root FROM jobs WHERE {_ACTIVE}").fetchall()  # noqa: S608 - a constant
+        return [Path(root) for (root,) in rows]
 
     def active(self, root: Path) -> list[StoredJob]:
         """The jobs of a collection that have not ended, the oldest first."""
@@ -162,9 +159,9 @@ class JobStore:
         self._change(id, lambda job: job if note in job.notes else job.model_copy(update={"notes": (*job.notes, note)}))
 
     def end(self, id: str, message: EndMessage) -> Job:
-        """Record that a job is done or has failed; of ended jobs, only the last `KEPT` are kept."""
-        found = {"status": message.status, "report": message.report, "error": message.error}
-        return self._end(id, found)
+        """Record that a job is done or has failed; of ended jobs, only the last `MAX_ENDED` are kept."""
+        outcome = {"status": message.status, "report": message.report, "error": message.error}
+        return self._end(id, outcome)
 
     def cancel(self, id: str) -> Job:
         """Cancel a job: at once if it is queued; if it runs, the server that runs it ends it soon.
@@ -192,10 +189,10 @@ class JobStore:
         works = (stored.work for root in self.active_roots() for stored in self.active(root))
         return any(work.uploads == uploads.resolve() for work in works if isinstance(work, AddWork))
 
-    def _end(self, id: str, found: Mapping[str, object]) -> Job:
-        job = self._change(id, lambda job: job.model_copy(update={**found, "ended": time.time()}))
+    def _end(self, id: str, outcome: Mapping[str, object]) -> Job:
+        job = self._change(id, lambda job: job.model_copy(update={**outcome, "ended": time.time()}))
         with self._db.writing() as db:
-            old = f"SELECT number FROM jobs WHERE NOT {_ACTIVE} ORDER BY number DESC LIMIT -1 OFFSET {KEPT}"  # noqa: S608 - constants
+            old = f"SELECT number FROM jobs WHERE NOT {_ACTIVE} ORDER BY number DESC LIMIT -1 OFFSET {MAX_ENDED}"  # noqa: S608 - constants
             db.execute(f"DELETE FROM jobs WHERE number IN ({old})")  # noqa: S608 - constants
         self._db.cut_log()
         return job
@@ -203,16 +200,16 @@ class JobStore:
     def _change(self, id: str, change: Callable[[Job], Job]) -> Job:
         """Change a job that has not ended; a job that has is returned unchanged. Raises JobNotFound."""
         with self._db.writing() as db:
-            found = db.execute("SELECT job, work FROM jobs WHERE id = ?", (id,)).fetchone()
-            if found is None:
+            row = db.execute("SELECT job, work FROM jobs WHERE id = ?", (id,)).fetchone()
+            if row is None:
                 raise no_job(id)
-            before = self._job(found[0])
+            before = self._job(row[0])
             if before.has_ended:
                 return before
             job = change(before)
             update = "UPDATE jobs SET status = ?, job = ? WHERE id = ?"
             db.execute(update, (job.status, _sealed(job), id))
-            if job.has_ended and isinstance(work := self._work(found[1]), AddWork):
+            if job.has_ended and isinstance(work := self._work(row[1]), AddWork):
                 without = work.model_copy(update={"metadata": {}})  # metadata of users belong in the collection alone
                 db.execute("UPDATE jobs SET work = ? WHERE id = ?", (_sealed(without), id))
         return job
@@ -235,8 +232,8 @@ class JobStore:
         try:
             yield
         except ValidationError as error:
-            what = "were written by another version of quoteweave, in another form"
-            raise StorageError(f"the server's jobs in {self.path} {what}; {advice}") from error
+            problem = "were written by another version of quoteweave, in another form"
+            raise StorageError(f"the server's jobs in {self.path} {problem}; {advice}") from error
         except ValueError as error:
             raise StorageError(f"the server's jobs in {self.path} are damaged; {advice}") from error
 

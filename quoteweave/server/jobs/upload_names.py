@@ -31,7 +31,7 @@ def document_path(filename: str, folder: str = "") -> str:
     Raises UsageError if nothing is left of the file's name, and for a folder that leads elsewhere.
     """
     last = re.split(r"[/\\]", filename)[-1]
-    name = _fit(last)
+    name = _valid_part(last)
     if not name:
         raise UsageError(f"{filename[:100]!r} is no name of a file; give each file of the upload a name")
     return "/".join([*_folders(folder), name])
@@ -39,22 +39,22 @@ def document_path(filename: str, folder: str = "") -> str:
 
 def _folders(folder: str) -> list[str]:
     parts = [part for part in folder.split("/") if part]
-    fit = [_fit(part) for part in parts]
-    if len(parts) > MAX_FOLDERS or any(part in (".", "..") or not name for part, name in zip(parts, fit, strict=True)):
+    names = [_valid_part(part) for part in parts]
+    if len(parts) > MAX_FOLDERS or not all(names) or not {".", ".."}.isdisjoint(parts):
         raise UsageError(
             f"the folder {folder[:100]!r} cannot stand before names; give words such as 'manuals' or 'manuals/2024'"
         )
-    return fit
+    return names
 
 
-def _fit(part: str) -> str:
+def _valid_part(part: str) -> str:
     """One part of a path in a form that every system takes; empty if nothing is left of it."""
-    shown = "".join(map(_shown, unicodedata.normalize("NFC", part)))
-    bare = _REFUSED_ON_WINDOWS.sub("_", shown).strip(f" .{_JOINERS}")
+    visible = "".join(map(_visible, unicodedata.normalize("NFC", part)))
+    bare = _REFUSED_ON_WINDOWS.sub("_", visible).strip(f" .{_JOINERS}")
     return _shortened(f"_{bare}" if _DEVICES.fullmatch(bare) else bare)
 
 
-def _shown(character: str) -> str:
+def _visible(character: str) -> str:
     """The character as it may stand in a name: every kind of space becomes a space, invisible ones are left out."""
     kind = unicodedata.category(character)
     if kind == "Zs":
@@ -79,5 +79,5 @@ def known_name(path: str, known: Iterable[str]) -> str:
     names = list(known)
     if path in names:
         return path
-    like = [name for name in names if "/".join(map(_fit, name.split("/"))) == path]
-    return like[0] if len(like) == 1 else path
+    replaced = [name for name in names if "/".join(map(_valid_part, name.split("/"))) == path]
+    return replaced[0] if len(replaced) == 1 else path

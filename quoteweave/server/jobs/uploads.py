@@ -79,7 +79,7 @@ class Uploads:
         with _disk_errors_as_problems():
             upload.folder.mkdir(parents=True)
         # If the server dies, the lock becomes free, which shows that the upload was left behind.
-        with _held(_lock_of(upload.folder)):
+        with _hold(_lock_path(upload.folder)):
             try:
                 try:
                     async for chunk in chunks:
@@ -106,7 +106,7 @@ class Uploads:
         for folder in self.root.glob("*/*"):
             if folder.suffix == _LOCK:
                 continue
-            with suppress(Timeout, OSError), _held(_lock_of(folder)):
+            with suppress(Timeout, OSError), _hold(_lock_path(folder)):
                 # Asked only while holding the lock: by then, whoever received the upload has made its job.
                 if not is_wanted(folder):
                     shutil.rmtree(folder, ignore_errors=True)
@@ -256,12 +256,12 @@ def _metadata(field: bytearray | None) -> dict[str, str]:
     if not field:
         return {}
     try:
-        found = parse_json(field)
+        metadata = parse_json(field)
     except JSONDecodeError as error:
         raise _refused(f"metadata is no JSON that can be read: {error.msg}") from error
-    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
         raise _refused('metadata must be a JSON object of texts, such as {"year": "2024"}')
-    return found
+    return metadata
 
 
 def _text(data: bytes) -> str:
@@ -296,21 +296,21 @@ def _problem(status: int, kind: str, detail: str) -> ProblemError:
     return ProblemError(status, kind, detail, headers={"connection": "close"})
 
 
-def _lock_of(folder: Path) -> Path:
+def _lock_path(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}{_LOCK}")
 
 
 @contextmanager
-def _held(lock: Path) -> Iterator[None]:
+def _hold(lock: Path) -> Iterator[None]:
     """Hold a lock without waiting for it, and remove its file at the end. Raises Timeout if another holds it."""
-    held = FileLock(lock, timeout=0, thread_local=False)
+    file_lock = FileLock(lock, timeout=0, thread_local=False)
     with _disk_errors_as_problems():
-        held.acquire()
+        file_lock.acquire()
     try:
         yield
     finally:
         lock.unlink(missing_ok=True)
-        held.release()
+        file_lock.release()
 
 
 @contextmanager

@@ -47,8 +47,8 @@ class Reporter:
 
     watched = False
 
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
+    def __init__(self, messages: TextIO) -> None:
+        self._out = messages
         self._lock = threading.Lock()
         self.progress = JobProgress()
 
@@ -107,14 +107,14 @@ def main() -> None:
     """Do the job given by stdin's first line."""
     # Libraries may print to stdout, which must not be taken for messages: messages get a copy of stdout, and stdout
     # itself becomes stderr.
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    messages = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the server ends this one
     assignment = Assignment.model_validate_json(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_server, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(assignment.niceness)
-    reporter = Reporter(out)
+    reporter = Reporter(messages)
     reporter.send(perform(assignment, reporter))
 
 
@@ -126,8 +126,9 @@ def perform(assignment: Assignment, reporter: Reporter) -> EndMessage:
     except QuoteweaveError as error:
         return EndMessage(status="failed", error=error.summary, remedy=error.remedy)
     except Exception as error:
-        what = f"{type(error).__name__}: {str(error)[:500]}"
-        return EndMessage(status="failed", error=f"the job met an error that it does not know ({what}); report this")
+        description = f"{type(error).__name__}: {str(error)[:500]}"
+        message = f"the job met an error that it does not know ({description}); report this"
+        return EndMessage(status="failed", error=message)
     refused = _all_refused(report)
     return EndMessage(status="failed" if refused else "done", report=report, error=refused)
 
@@ -174,10 +175,10 @@ def _remove(work: RemoveWork, *, again: bool) -> RemovalReport:
         known = {document.name for document in collection.documents()}
         if not again or known.issuperset(work.names):
             return remove_documents(collection, work.names)
-        left = [name for name in work.names if name in known]
-        if left:
-            found = remove_documents(collection, left)
-            return found.model_copy(update={"removed": work.names})
+        remaining = [name for name in work.names if name in known]
+        if remaining:
+            report = remove_documents(collection, remaining)
+            return report.model_copy(update={"removed": work.names})
         with collection.writer() as writer:
             remaining_traces = finish_removals_everywhere(collection, writer)
     return RemovalReport(removed=work.names, finished=(), index_notes=(), remaining_traces=remaining_traces)
@@ -201,7 +202,7 @@ def _when_unlocked(call: Callable[[], T], reporter: Reporter) -> T:
     """Call when no other process writes to the collection; while one does, the progress says so."""
     while True:
         try:
-            found = call()
+            result = call()
         except CollectionLocked as error:
             if reporter.progress.waiting != error.summary:
                 reporter.report({"waiting": error.summary})
@@ -209,7 +210,7 @@ def _when_unlocked(call: Callable[[], T], reporter: Reporter) -> T:
         else:
             if reporter.progress.waiting is not None:
                 reporter.report({"waiting": None})
-            return found
+            return result
 
 
 def _all_refused(report: Report) -> str | None:

@@ -17,19 +17,19 @@ _DOCUMENTS = (
 _COLLECTION = "Name of the collection of documents. It may be left out where there is only one."
 
 
-def _listed(given: object) -> object:
+def _as_list(value: object) -> object:
     """Read a single name as a list of one, and a string with a JSON list as that list: clients send either."""
-    if not isinstance(given, str):
-        return given
+    if not isinstance(value, str):
+        return value
     try:
-        read = json.loads(given)
+        decoded = json.loads(value)
     except ValueError:
-        return [given]
-    return read if isinstance(read, list) else [given]
+        return [value]
+    return decoded if isinstance(decoded, list) else [value]
 
 
 CollectionArgument = Annotated[str | None, Field(description=_COLLECTION)]
-DocumentsArgument = Annotated[tuple[str, ...] | None, BeforeValidator(_listed), Field(description=_DOCUMENTS)]
+DocumentsArgument = Annotated[tuple[str, ...] | None, BeforeValidator(_as_list), Field(description=_DOCUMENTS)]
 
 
 class SearchArguments(Record):

@@ -62,24 +62,24 @@ def add_quote_resources(server: Server[Any], served: Served) -> None:
 
 def read_quote_uri(call: Call, uri: str) -> str:
     """Return the text of the quote that a URL names. Raises MCPError, which says why, if there is none."""
-    found = QUOTE_URI.match(uri)
-    if found is None:
+    match = QUOTE_URI.match(uri)
+    if match is None:
         raise MCPError(INVALID_PARAMS, f"{uri!r} is not the URL of a quote, which is {QUOTE_URI}")
     try:
-        _, quote = call.quote(f"{found['collection']}/{found['quote']}")
+        _, quote = call.quote(f"{match['collection']}/{match['quote']}")
     except (QuoteweaveError, ProblemError) as error:
         detail = report_problem(error, call.served.places()).detail
         raise MCPError(INVALID_PARAMS, detail) from error
     return quote.shown_text
 
 
-def run_stdio(config_file: Path | None, given: Mapping[str, object]) -> None:
-    """Serve the tools by the settings of a file and those given, until the client closes the input.
+def run_stdio(config_file: Path | None, overrides: Mapping[str, object]) -> None:
+    """Serve the tools by the settings of a file and `overrides` of them, until the client closes the input.
 
     Only messages of the protocol are written to the output; the log goes to the standard error stream. Raises
     UsageError where there is nothing to serve, and what `check_answer_settings` and opening a collection raise.
     """
-    settings = read_server_settings(config_file, given)
+    settings = read_server_settings(config_file, overrides)
     check_answer_settings(settings)
     check_collections(settings)
     set_up_logging(settings)

@@ -18,7 +18,7 @@ from quoteweave.interchange.problems import Problem
 from quoteweave.interchange.quotes import citation_title, quote_text, quote_title
 from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.pipeline.rag import Answered, SourcesEvent
-from quoteweave.server.answers.answering import PreparedAnswer, find, prepare_answer
+from quoteweave.server.answers.answering import PreparedAnswer, find_quotes, prepare_answer
 from quoteweave.server.answers.requests import AnswerRequest, SearchRequest
 from quoteweave.server.mcp.call import Call, id_of
 from quoteweave.server.mcp.records import (
@@ -53,23 +53,23 @@ class ToolEntry:
     run: Callable[[Call, Any], Awaitable[CallToolResult]]
 
 
-async def search(call: Call, given: SearchArguments) -> CallToolResult:
+async def search(call: Call, arguments: SearchArguments) -> CallToolResult:
     """Find quotes."""
-    collection = await run_in_threadpool(call.collection, given.collection)
-    request = SearchRequest(question=given.query, k=given.limit, filters=Filter(documents=given.documents))
-    found = await find(call.served, collection, request, grant=call.grant)
+    collection = await run_in_threadpool(call.collection, arguments.collection)
+    request = SearchRequest(question=arguments.query, k=arguments.limit, filters=Filter(documents=arguments.documents))
+    result = await find_quotes(call.served, collection, request, grant=call.grant)
     urls = call.urls(collection)
     items = [
         FoundItem(id=id_of(collection, hit.quote), title=_title(hit.quote), url=urls.quote(hit.quote.id))
-        for hit in found.hits
+        for hit in result.hits
     ]
     return _result(SearchResults(results=tuple(items)))
 
 
-async def fetch(call: Call, given: FetchArguments) -> CallToolResult:
+async def fetch(call: Call, arguments: FetchArguments) -> CallToolResult:
     """Read a quote."""
-    collection, quote = await run_in_threadpool(call.quote, given.id)
-    return _result(fetched(call, collection, quote))
+    collection, quote = await run_in_threadpool(call.quote, arguments.id)
+    return _result(_fetched_item(call, collection, quote))
 
 
 async def ask(call: Call, arguments: AskArguments) -> CallToolResult:
@@ -124,7 +124,7 @@ async def read_page(call: Call, arguments: ReadPageArguments) -> CallToolResult:
     return _result(record, pictures)
 
 
-def fetched(call: Call, collection: ServedCollection, quote: Quote) -> FetchedItem:
+def _fetched_item(call: Call, collection: ServedCollection, quote: Quote) -> FetchedItem:
     """Return a quote in the form that clients for research read."""
     metadata = {
         "collection": collection.name,
@@ -203,8 +203,8 @@ async def _answer(prepared: PreparedAnswer, call: Call) -> Answer | Problem:
                 answer = event.answer
             elif isinstance(event, SourcesEvent):
                 sources = event
-                found = len(event.context.texts) + len(event.context.images)
-                await call.progress.notify(f"{pluralize(found, 'quote')} found; the answer is being written")
+                quote_count = len(event.context.texts) + len(event.context.images)
+                await call.progress.notify(f"{pluralize(quote_count, 'quote')} found; the answer is being written")
             elif isinstance(event, ThoughtEvent):
                 await call.progress.notify("the model is thinking")
             elif isinstance(event, TextEvent):
@@ -219,10 +219,10 @@ async def _shown_images(
     call: Call, collection: ServedCollection, answer: Answer
 ) -> tuple[list[ContentBlock], list[str]]:
     """Return the images that the answer shows, each under a line that names it, and notes on those not sent."""
-    blocks_shown: list[ContentBlock] = []
+    contents: list[ContentBlock] = []
     notes, bytes_left = [], MAX_PICTURES
-    blocks = {block.citation.quote_id: block for block in answer.blocks if isinstance(block, ImageBlock)}
-    for block in (one for one in blocks.values() if one.citation.has_picture):
+    image_blocks = [block for block in answer.blocks if isinstance(block, ImageBlock) and block.citation.has_picture]
+    for block in {block.citation.quote_id: block for block in image_blocks}.values():
         title = f"image{block.citation.number}, {citation_title(block.citation)}"
         try:
             quote = await run_in_threadpool(collection.collection.quote, block.citation.quote_id)
@@ -234,8 +234,8 @@ async def _shown_images(
             notes.append(f"{title}: its picture is too large to be sent here; see {block.citation.url}")
             continue
         bytes_left -= len(content)
-        blocks_shown += [TextContent(text=f"{title}: {block.summary}"), _image(content)]
-    return blocks_shown, notes
+        contents += [TextContent(text=f"{title}: {block.summary}"), _image(content)]
+    return contents, notes
 
 
 def _readable(record: CitedAnswer) -> str:
@@ -261,9 +261,9 @@ def _supporting_words(citation: Citation) -> str:
 
 def _title(quote: Quote) -> str:
     """Return the document and the place in it; if the place is a page, with its section."""
-    named = quote_title(quote)
+    title = quote_title(quote)
     section = " ".join((quote.section or "").split())
-    return f"{named}: {section}" if section and quote.has_pages else named
+    return f"{title}: {section}" if section and quote.has_pages else title
 
 
 def _page_quote(call: Call, collection: ServedCollection, quote: Quote) -> PageQuote:

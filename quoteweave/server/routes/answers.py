@@ -9,7 +9,7 @@ from quoteweave.interchange.quotes import QuoteUrls, hit_fields
 from quoteweave.interchange.responses import AnswerResponse, FoundQuote, SearchResponse
 from quoteweave.pipeline.highlighting import all_quote_regions
 from quoteweave.pipeline.search import SearchResult
-from quoteweave.server.answers.answering import find, prepare_answer, to_response
+from quoteweave.server.answers.answering import find_quotes, prepare_answer, to_response
 from quoteweave.server.answers.event_streams import NamedEvents, VercelEvents, respond_with_events
 from quoteweave.server.answers.requests import AnswerRequest, SearchRequest
 from quoteweave.server.answers.stored_answers import AnswerRecorder
@@ -30,18 +30,18 @@ async def search(
     base_url: BaseUrl,
 ) -> Response:
     """Find the quotes that bear on a question, best first."""
-    found = await find(served, collection, request, grant=grant)
-    return record_response(_response(found, request.question, collection, base_url))
+    result = await find_quotes(served, collection, request, grant=grant)
+    return record_response(_response(result, request.question, collection, base_url))
 
 
-def _response(found: SearchResult, question: str, collection: ServedCollection, base_url: str) -> SearchResponse:
+def _response(result: SearchResult, question: str, collection: ServedCollection, base_url: str) -> SearchResponse:
     urls, hits = QuoteUrls(base_url=base_url, collection=collection.name), []
-    all_regions = all_quote_regions([hit.quote for hit in found.hits], collection.collection)
-    for hit, regions in zip(found.hits, all_regions, strict=True):
+    all_regions = all_quote_regions([hit.quote for hit in result.hits], collection.collection)
+    for hit, regions in zip(result.hits, all_regions, strict=True):
         image = urls.image_of(hit.quote)
         more = {"regions": regions, "url": urls.quote(hit.quote.id), "image": image, "image_url": image}
         hits.append(FoundQuote.model_validate({**hit_fields(hit), **more}))
-    return SearchResponse(question=question, hits=tuple(hits), trace=found.trace)
+    return SearchResponse(question=question, hits=tuple(hits), trace=result.trace)
 
 
 @router.post(

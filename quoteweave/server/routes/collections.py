@@ -88,11 +88,11 @@ def delete_collection(
     name, folder = collection, served.folders()[collection]
     if name in served.settings.collections:
         raise _not_changeable(f"{name!r} was named by whoever runs the server, and is not deleted from here")
-    found, conversations = _summary(served, name), served.conversations  # first, as it may fail before any deletion
+    summary, conversations = _summary(served, name), served.conversations  # first, as it may fail before any deletion
     cancelled = jobs.delete_collection(name, folder)
     served.forget(name)
     deleted = conversations.delete_about(name)
-    return DeletedCollection(name=name, counts=found.counts, cancelled_jobs=cancelled, conversations=deleted)
+    return DeletedCollection(name=name, counts=summary.counts, cancelled_jobs=cancelled, conversations=deleted)
 
 
 def _changeable_folder(served: Served) -> Path:
@@ -109,9 +109,9 @@ def _not_changeable(detail: str) -> ProblemError:
 
 def _summary(served: ServedState, name: str) -> CollectionSummary:
     try:
-        found = served.collection(name)
-        shown = tuple(_without_paths(spec) for spec in served.retrievers(found))
-        return CollectionSummary(name=name, counts=found.collection.counts(), retrievers=shown)
+        opened = served.collection(name)
+        shown = tuple(_without_paths(spec) for spec in served.retrievers(opened))
+        return CollectionSummary(name=name, counts=opened.collection.counts(), retrievers=shown)
     except QuoteweaveError as error:
         return CollectionSummary(name=name, counts=None, error=without_folders(error.summary, served.places()))
 
@@ -128,12 +128,12 @@ def list_documents(collection: Readable) -> DocumentList:
     opened, places = collection.collection, {collection.name: collection.folder}
     unread = [
         UnreadFile(
-            name=one.name,
-            reason=without_folders(one.reason, {**places, "the added folder": one.root}),
-            content=one.content,
-            time=one.time,
+            name=failure.name,
+            reason=without_folders(failure.reason, {**places, "the added folder": failure.root}),
+            content=failure.content,
+            time=failure.time,
         )
-        for one in opened.failures()
+        for failure in opened.failures()
     ]
     return DocumentList(documents=tuple(opened.documents()), failures=tuple(unread))
 

@@ -55,8 +55,8 @@ def list_conversations(
     offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
 ) -> ConversationList:
     """List the conversations of the key, the last used first; an admin's list is of all keys."""
-    found = served.conversations.list(grant.viewer, collection=collection, words=words, limit=limit, offset=offset)
-    return ConversationList(conversations=found)
+    listed = served.conversations.list(grant.viewer, collection=collection, words=words, limit=limit, offset=offset)
+    return ConversationList(conversations=listed)
 
 
 @router.post("/v1/conversations", status_code=201, summary="Begin a conversation")
@@ -105,26 +105,26 @@ def export_conversation(
     format: Annotated[ExportFormat, Query()] = "markdown",
 ) -> Response:
     """Return a conversation as a file: Markdown or Word with footnotes, or JSON with all that is stored of it."""
-    found = _with_urls(served.conversations.get(conversation, grant.viewer), base_url)
+    stored = _with_urls(served.conversations.get(conversation, grant.viewer), base_url)
     suffix, media_type = _FILE_TYPES[format]
     headers = {
-        "Content-Disposition": f'attachment; filename="conversation-{found.created:%Y-%m-%d}-{found.id[:8]}.{suffix}"'
+        "Content-Disposition": f'attachment; filename="conversation-{stored.created:%Y-%m-%d}-{stored.id[:8]}.{suffix}"'
     }
-    return Response(_exported(found, format, served), media_type=media_type, headers=headers)
+    return Response(_exported(stored, format, served), media_type=media_type, headers=headers)
 
 
-def _exported(found: Conversation, format: ExportFormat, served: Served) -> str | bytes:
+def _exported(conversation: Conversation, format: ExportFormat, served: Served) -> str | bytes:
     turns = [
         ExportedTurn(question=turn.question, answer=turn.answered.with_search_notes(), asked=turn.created)
-        for turn in found.turns
+        for turn in conversation.turns
     ]
     match format:
         case "json":
-            return found.model_dump_json(indent=1)
+            return conversation.model_dump_json(indent=1)
         case "markdown":
-            return to_markdown(turns, title=found.title or None)
+            return to_markdown(turns, title=conversation.title or None)
         case "docx":
-            return to_word(turns, title=found.title or None, pictures=_pictures(found, served))
+            return to_word(turns, title=conversation.title or None, pictures=_pictures(conversation, served))
         case _:
             assert_never(format)
 

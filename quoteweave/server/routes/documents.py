@@ -12,7 +12,7 @@ from quoteweave.core.records import Record
 from quoteweave.interchange.responses import JobMade, Uploaded
 from quoteweave.server.answers.requests import RetrievalChoices
 from quoteweave.server.depends import JobsState, ServedState, Writable, Writer
-from quoteweave.server.jobs.store import KEPT
+from quoteweave.server.jobs.store import MAX_ENDED
 from quoteweave.server.jobs.uploads import UploadLimits
 from quoteweave.server.json_bodies import JsonRoute
 from quoteweave.server.pages import no_such_document
@@ -75,8 +75,8 @@ async def add_documents(
 
     The same files may be sent again: what is there already is left as it is.
     """
-    kind, own = request.headers.get("content-type", ""), grant.limits(served.settings)
-    limits = UploadLimits(own.max_upload, own.max_upload_request)
+    kind, key_limits = request.headers.get("content-type", ""), grant.limits(served.settings)
+    limits = UploadLimits(key_limits.max_upload, key_limits.max_upload_request)
     async with jobs.uploads.receive(collection.name, kind, request.stream(), limits) as upload:
         job, unchanged = await run_in_threadpool(jobs.add, collection.name, collection.collection, upload)
     response.status_code = 200 if job is None else 202
@@ -97,7 +97,7 @@ def remove_document(collection: Writable, document: DocumentName, served: Served
 
 
 def _what_stays(served: Served, collection: str, document: str) -> list[str]:
-    notes = [f"the server's list of jobs keeps the document's name until {KEPT:,} later jobs have ended"]
+    notes = [f"the server's list of jobs keeps the document's name until {MAX_ENDED:,} later jobs have ended"]
     try:
         count = served.conversations.count_showing(collection, document)
     except StateError as error:
@@ -110,5 +110,5 @@ def _what_stays(served: Served, collection: str, document: str) -> list[str]:
 def build_index(collection: Writable, request: IndexRequest, served: ServedState, jobs: JobsState) -> JobMade:
     """Build the index of a retriever, or bring it up to date; only what is missing is encoded."""
     served.answer_settings(collection, RetrievalChoices.model_validate({"retriever": request.retriever}))
-    made = jobs.build_index(collection.name, collection.collection, request.retriever, replace=request.replace)
-    return JobMade(job=made)
+    job = jobs.build_index(collection.name, collection.collection, request.retriever, replace=request.replace)
+    return JobMade(job=job)

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from quoteweave.core.records import Record
 from quoteweave.server.depends import Reader, ServedState
-from quoteweave.server.monitoring import MEDIA_TYPE
+from quoteweave.server.monitoring import METRICS_TYPE
 from quoteweave.server.problems import ProblemError
 from quoteweave.server.routes.session import Control
 
@@ -30,7 +30,7 @@ def metrics(served: ServedState, grant: Reader) -> Response:
     if grant.key is not None and grant.key.collections is not None:
         detail = "the figures name every collection, and the key is for some; use one that is for all"
         raise ProblemError(403, "missing-scope", detail)
-    return Response(served.metrics.exposition(), media_type=MEDIA_TYPE)
+    return Response(served.metrics.exposition(), media_type=METRICS_TYPE)
 
 
 @router.get("/healthz", summary="Whether the server runs")

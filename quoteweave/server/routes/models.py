@@ -18,13 +18,13 @@ router = APIRouter(tags=["models"])
 @router.get("/v1/models", summary="The models")
 def list_models(served: ServedState, names: VisibleNames) -> ModelList:
     """List the chat models that a request may name, and `extractive`, which asks none; `data` holds the collections."""
-    own, folders = served.defaults.model, served.folders()
+    default_model, folders = served.defaults.model, served.folders()
     models = [
-        ModelSummary(name=name, default=name == own, destination=settings.destination)
+        ModelSummary(name=name, default=name == default_model, destination=settings.destination)
         for name, settings in served.models().items()
     ]
-    models.append(ModelSummary(name=EXTRACTIVE, default=own is None, destination=None))
-    chat = ("chat",) if own is not None else ()
+    models.append(ModelSummary(name=EXTRACTIVE, default=default_model is None, destination=None))
+    chat = ("chat",) if default_model is not None else ()
     return ModelList(
         data=tuple(_model(name, folders[name]) for name in names if name in folders),
         models=tuple(models),

@@ -60,7 +60,7 @@ def quote_url(
 
 def _file(name: str) -> Response:
     suffix = name[name.rfind(".") :]
-    found = _FOLDER.joinpath(*name.split("/"))
-    if suffix not in _TYPES or _NAME.fullmatch(name) is None or not found.is_file():
+    file = _FOLDER.joinpath(*name.split("/"))
+    if suffix not in _TYPES or _NAME.fullmatch(name) is None or not file.is_file():
         raise ProblemError(404, "no-such-file", f"the page has no file {name!r}")
-    return Response(found.read_bytes(), media_type=_TYPES[suffix], headers={"Cache-Control": "no-cache"})
+    return Response(file.read_bytes(), media_type=_TYPES[suffix], headers={"Cache-Control": "no-cache"})

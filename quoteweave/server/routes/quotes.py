@@ -41,18 +41,18 @@ def read_quote(
     """
     urls = QuoteUrls(base_url=base_url, collection=collection.name)
     try:
-        found = collection.collection.quote(quote_id)
+        quote = collection.collection.quote(quote_id)
     except QuoteNotFound:
         stored = served.conversations.find_quote(collection.name, quote_id, grant.viewer)
         if stored is None:
             raise
         return _as_cited(stored, urls)
     return QuoteResponse(
-        quote=found,
-        regions=quote_regions(found, collection.collection),
-        neighbours=_neighbours(found, collection.collection),
-        url=urls.quote(found.id),
-        image_url=urls.image_of(found),
+        quote=quote,
+        regions=quote_regions(quote, collection.collection),
+        neighbours=_neighbours(quote, collection.collection),
+        url=urls.quote(quote.id),
+        image_url=urls.image_of(quote),
     )
 
 
@@ -68,10 +68,10 @@ def _as_cited(stored: StoredQuote, urls: QuoteUrls) -> QuoteResponse:
 
 
 def _neighbours(quote: Quote, collection: Collection) -> Neighbours:
-    beside = [found for found in collection.document_quotes(quote.document) if found.retrievable or found == quote]
-    at = next(position for position, found in enumerate(beside) if found.id == quote.id)
-    before, behind = beside[max(0, at - NEIGHBOURS) : at], beside[at + 1 : at + 1 + NEIGHBOURS]
-    return Neighbours(previous=tuple(before), next=tuple(behind))
+    quotes = [other for other in collection.document_quotes(quote.document) if other.retrievable or other == quote]
+    index = next(index for index, other in enumerate(quotes) if other.id == quote.id)
+    before, after = quotes[max(0, index - NEIGHBOURS) : index], quotes[index + 1 : index + 1 + NEIGHBOURS]
+    return Neighbours(previous=tuple(before), next=tuple(after))
 
 
 @router.get(
@@ -109,11 +109,11 @@ async def page_image(
     width: Annotated[int | None, Query(ge=1, le=10_000, description="reduce it to so many pixels across")] = None,
 ) -> Response:
     """Return a page as people see it, with a quote's box drawn if asked."""
-    found = await run_in_threadpool(find_page, collection.collection, document, page)
+    page_record = await run_in_threadpool(find_page, collection.collection, document, page)
     marked = None if quote is None else await run_in_threadpool(collection.collection.quote, quote)
     if marked is not None and (marked.document, marked.page) != (document, page):
         raise UsageError(f"the quote {marked.id} is on page {marked.page} of {marked.document!r}, not on this one")
-    place, lossy = (document, found.number), format == "jpeg" and marked is None
+    place, lossy = (document, page_record.number), format == "jpeg" and marked is None
     return await served.pictures.page(collection.collection, place, request, quote=marked, lossy=lossy, width=width)
 
 

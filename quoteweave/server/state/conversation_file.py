@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from quoteweave.core.errors import StateError
-from quoteweave.server.state.state_folder import make_state, open_sqlite
+from quoteweave.server.state.state_folder import finds_damage, make_state, open_sqlite
 
 CONVERSATIONS_FILE = "conversations.sqlite"
 _VERSION = 1
@@ -46,7 +46,6 @@ CREATE INDEX IF NOT EXISTS quotes_of_turn ON quotes (turn);
 PRAGMA user_version = {_VERSION};
 COMMIT;
 """
-_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +90,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         return open_sqlite(path, partial(_prepare, path), busy_s=_BUSY_S)
     except sqlite3.DatabaseError as error:
-        # The low byte of SQLite's extended result code is the primary one.
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:
+        if finds_damage(error):
             raise _Damaged(str(error)) from error
         raise
 
@@ -104,9 +102,9 @@ def _prepare(path: Path, db: sqlite3.Connection) -> None:
             f"{path} was written by a newer version of quoteweave",
             remedy="upgrade this one, or name another folder with --state",
         )
-    found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if found != "ok":
-        raise _Damaged(str(found))
+    check_result = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if check_result != "ok":
+        raise _Damaged(str(check_result))
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA foreign_keys = ON")

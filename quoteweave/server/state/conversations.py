@@ -106,14 +106,14 @@ class ConversationStore:
 
         If an id is given, it must come from `new_id`.
         """
-        made, now = conversation_id or new_id(), self._clock()
+        new_conversation, now = conversation_id or new_id(), self._clock()
         with self._db.writing() as db:
             db.execute(
                 "INSERT INTO conversations (id, collection, owner, title, folded, created, updated) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (made, collection, owner, _title(title), _title(title).casefold(), _time(now), _time(now)),
+                (new_conversation, collection, owner, _title(title), _title(title).casefold(), _time(now), _time(now)),
             )
-            return self._summary(db, made, EVERYONE)
+            return self._summary(db, new_conversation, EVERYONE)
 
     def append(self, conversation: str, new: NewTurn, *, collection: str, viewer: Viewer = EVERYONE) -> Turn:
         """Add a question and its answer to the end of a conversation.
@@ -129,13 +129,13 @@ class ConversationStore:
             created=self._clock(),
         )
         with self._db.writing() as db:
-            found = self._summary(db, conversation, viewer)
-            if found.collection != collection:
+            summary = self._summary(db, conversation, viewer)
+            if summary.collection != collection:
                 raise UsageError(
-                    f"conversation {conversation} is about the collection {found.collection!r}, not {collection!r}; "
+                    f"conversation {conversation} is about the collection {summary.collection!r}, not {collection!r}; "
                     "begin another one"
                 )
-            self._insert(db, found, turn)
+            self._insert(db, summary, turn)
         return turn
 
     def list(
@@ -164,11 +164,11 @@ class ConversationStore:
     def get(self, conversation: str, viewer: Viewer = EVERYONE) -> Conversation:
         """Return a conversation with its turns. Raises ConversationNotFound where the viewer sees none of that id."""
         with self._db.reading() as db:
-            found = self._summary(db, conversation, viewer)
+            summary = self._summary(db, conversation, viewer)
             rows = db.execute(
                 "SELECT id, record, checksum FROM turns WHERE conversation = ? ORDER BY number", (conversation,)
             ).fetchall()
-        return Conversation(**dict(found), turns=tuple(self._turn(conversation, *row) for row in rows))
+        return Conversation(**dict(summary), turns=tuple(self._turn(conversation, *row) for row in rows))
 
     def rename(self, conversation: str, title: str, viewer: Viewer = EVERYONE) -> ConversationSummary:
         """Give a conversation another title. Raises as `get`, and UsageError for an empty one."""
@@ -198,12 +198,12 @@ class ConversationStore:
 
     def count_showing(self, collection: str, document: str) -> int:
         """Return how many conversations about a collection hold quotes of that document."""
-        named = f'"document":{to_json(document).decode()}'
+        document_field = f'"document":{to_json(document).decode()}'
         with self._db.reading() as db:
             (count,) = db.execute(
                 "SELECT count(DISTINCT conversation) FROM turns WHERE instr(record, ?) AND conversation IN "
                 "(SELECT id FROM conversations WHERE collection = ?)",
-                (named, collection),
+                (document_field, collection),
             ).fetchone()
         return int(count)
 
@@ -222,26 +222,27 @@ class ConversationStore:
             return None
         conversation, *stored = row
         turn = self._turn(conversation, *stored)
-        cited = (one.regions for one in turn.answered.answer.citations if one.quote_id == quote_id)
+        cited = (citation.regions for citation in turn.answered.answer.citations if citation.quote_id == quote_id)
         regions = tuple(dict.fromkeys(region for regions in cited for region in regions))
         quote = next(hit.quote for hit in turn.answered.context.hits if hit.quote.id == quote_id)
         return StoredQuote(quote=quote, regions=regions, conversation=conversation, turn=turn.id, created=turn.created)
 
-    def _insert(self, db: sqlite3.Connection, found: ConversationSummary, turn: Turn) -> None:
-        record, title = turn.model_dump_json(), found.title or _title(turn.question)
+    def _insert(self, db: sqlite3.Connection, summary: ConversationSummary, turn: Turn) -> None:
+        record, title = turn.model_dump_json(), summary.title or _title(turn.question)
         db.execute(
             "INSERT INTO turns (id, conversation, number, record, checksum) VALUES (?, ?, ?, ?, ?)",
-            (turn.id, found.id, found.questions + 1, record, row_checksum(record, turn.id)),
+            (turn.id, summary.id, summary.questions + 1, record, row_checksum(record, turn.id)),
         )
+        quote_ids = {hit.quote.id for hit in turn.answered.context.hits}
         db.executemany(
             "INSERT INTO quotes (collection, quote, turn) VALUES (?, ?, ?)",
-            [(found.collection, one, turn.id) for one in {hit.quote.id for hit in turn.answered.context.hits}],
+            [(summary.collection, quote_id, turn.id) for quote_id in quote_ids],
         )
         db.execute(
             "UPDATE conversations SET title = ?1, questions = questions + 1, updated = ?2, "
             "questions_folded = questions_folded || ?3 || char(10), "
             "folded = ?4 || char(10) || questions_folded || ?3 || char(10) WHERE id = ?5",
-            (title, _time(turn.created), turn.question.casefold(), title.casefold(), found.id),
+            (title, _time(turn.created), turn.question.casefold(), title.casefold(), summary.id),
         )
 
     def _summary(self, db: sqlite3.Connection, conversation: str, viewer: Viewer) -> ConversationSummary:

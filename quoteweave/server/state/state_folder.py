@@ -52,6 +52,12 @@ def open_sqlite(path: Path, prepare: Callable[[sqlite3.Connection], object], *, 
     return db
 
 
+def finds_damage(error: BaseException) -> bool:
+    """Whether SQLite raised the error because the file is damaged, or no database."""
+    # The low byte of SQLite's extended result code is the primary one.
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
 class StateDatabase:
     """An open SQLite file, which threads use one at a time; `as_error` makes the errors that it raises."""
 
