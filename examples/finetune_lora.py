@@ -37,11 +37,11 @@ def train(model: str, data: Path, out: Path, *, epochs: float = 1, learning_rate
     rows = [json.loads(line) for line in data.read_text("utf-8").splitlines()]
     sees = "images" in rows[0]
     reader = (AutoProcessor if sees else AutoTokenizer).from_pretrained(model)
-    most = VISION_TOKENS if sees else TEXT_TOKENS
+    max_tokens = VISION_TOKENS if sees else TEXT_TOKENS
     trainer = SFTTrainer(
         model=model,
         processing_class=reader,
-        train_dataset=fitting(dataset_of(rows), reader, most),
+        train_dataset=fitting(dataset_of(rows), reader, max_tokens),
         peft_config=LoraConfig(
             r=16,
             lora_alpha=32,
@@ -60,7 +60,7 @@ def train(model: str, data: Path, out: Path, *, epochs: float = 1, learning_rate
             seed=42,
             per_device_train_batch_size=1,
             gradient_accumulation_steps=8,
-            max_length=most,
+            max_length=max_tokens,
             model_init_kwargs={"dtype": "auto"},
             bf16=torch.cuda.is_available(),
             completion_only_loss=True,
@@ -81,7 +81,7 @@ def dataset_of(rows: list[dict[str, Any]]) -> Dataset:
     return dataset.cast_column("images", List(Image())) if "images" in rows[0] else dataset
 
 
-def fitting(dataset: Dataset, reader: Any, most: int) -> Dataset:
+def fitting(dataset: Dataset, reader: Any, max_tokens: int) -> Dataset:
     """The conversations that are not too long: of a longer one, the answer would be cut off."""
 
     def fits(row: dict[str, Any]) -> bool:
@@ -90,8 +90,8 @@ def fitting(dataset: Dataset, reader: Any, most: int) -> Dataset:
         for part in chain.from_iterable(contents):
             if part["type"] == "image":
                 part["image"] = next(pictures)
-        read = reader.apply_chat_template(messages, tokenize=True, return_dict=True, return_tensors="pt")
-        return bool(read["input_ids"].shape[-1] <= most)
+        tokens = reader.apply_chat_template(messages, tokenize=True, return_dict=True, return_tensors="pt")
+        return bool(tokens["input_ids"].shape[-1] <= max_tokens)
 
     return dataset.filter(fits)
 
@@ -104,8 +104,8 @@ def main() -> None:
     parser.add_argument("--out", required=True, type=Path, help="folder for the adapter")
     parser.add_argument("--epochs", type=float, default=1)
     parser.add_argument("--learning-rate", type=float, default=1e-4)
-    given = parser.parse_args()
-    train(given.model, given.data, given.out, epochs=given.epochs, learning_rate=given.learning_rate)
+    options = parser.parse_args()
+    train(options.model, options.data, options.out, epochs=options.epochs, learning_rate=options.learning_rate)
 
 
 if __name__ == "__main__":

@@ -38,12 +38,12 @@ def make_quote(text: str = "", **fields: Unpack[QuoteFields]) -> Quote:
 
     A kind alone makes it a paragraph or a figure, a layout alone decides its kind. Other texts have other ids.
     """
-    given: QuoteFields = {"document": "report.pdf", "page": 0, "bbox": (0, 0, 1, 1), **fields}
-    layout = given.setdefault("layout", "figure" if given.get("kind") == "image" else "paragraph")
-    given.setdefault("kind", "image" if layout in IMAGE_LAYOUTS else "text")
-    given.setdefault("page_label", str(given["page"] + 1))
-    given.setdefault("id", f"{given['document']}:{given['page']}:{crc32(text.encode())}")
-    return Quote(text=text, **given)
+    quote_fields: QuoteFields = {"document": "report.pdf", "page": 0, "bbox": (0, 0, 1, 1), **fields}
+    layout = quote_fields.setdefault("layout", "figure" if quote_fields.get("kind") == "image" else "paragraph")
+    quote_fields.setdefault("kind", "image" if layout in IMAGE_LAYOUTS else "text")
+    quote_fields.setdefault("page_label", str(quote_fields["page"] + 1))
+    quote_fields.setdefault("id", f"{quote_fields['document']}:{quote_fields['page']}:{crc32(text.encode())}")
+    return Quote(text=text, **quote_fields)
 
 
 def make_hits(quotes: Iterable[Quote]) -> list[Hit]:
@@ -67,8 +67,8 @@ def make_example(
     document: str | None = None,
 ) -> Example:
     """A question of a dataset; without `reference`, nothing is known of its answer."""
-    given = Reference() if reference is None else reference
-    return Example(id=name, query=Query(text=question), context=context, document=document, reference=given)
+    known_reference = Reference() if reference is None else reference
+    return Example(id=name, query=Query(text=question), context=context, document=document, reference=known_reference)
 
 
 def write_json_lines(path: Path, rows: Iterable[object]) -> Path:

@@ -70,30 +70,30 @@ def make_answer(question: str, text: str, context: Context, **more: object) -> A
     citations: list[Citation] = []
     unresolved: list[UnresolvedMark] = []
     blocks: list[AnswerBlock] = [TextBlock(text=text)]
-    for found in _MARK.finditer(text):
-        kind, numbers = ("image", found[2]) if found[2] else ("text", found[3])
-        place = {"mark": found[0], "start": found.start(), "end": found.end(), "kind": kind}
+    for match in _MARK.finditer(text):
+        kind, numbers = ("image", match[2]) if match[2] else ("text", match[3])
+        place = {"mark": match[0], "start": match.start(), "end": match.end(), "kind": kind}
         for number in map(int, numbers.split(",")):
-            quote = context.quote("image" if found[2] else "text", number)
+            quote = context.quote("image" if match[2] else "text", number)
             if quote is None:
                 unresolved.append(UnresolvedMark.model_validate(place | {"number": number}))
                 continue
-            named = {"quote_id": quote.id, "document": quote.document, "page": quote.page}
-            named |= {"page_label": quote.page_label, "bbox": quote.bbox, "number": number}
-            named |= {"has_pages": quote.has_pages, "has_picture": quote.has_picture}
-            citations.append(Citation.model_validate(place | named))
-            if found[2]:
-                blocks.append(ImageBlock(summary=found[1], image=quote.image, citation=citations[-1]))
+            quote_fields = {"quote_id": quote.id, "document": quote.document, "page": quote.page}
+            quote_fields |= {"page_label": quote.page_label, "bbox": quote.bbox, "number": number}
+            quote_fields |= {"has_pages": quote.has_pages, "has_picture": quote.has_picture}
+            citations.append(Citation.model_validate(place | quote_fields))
+            if match[2]:
+                blocks.append(ImageBlock(summary=match[1], image=quote.image, citation=citations[-1]))
     fields = {"status": "answered", "model": "extractive", "seconds": 0.42} | more
     fields |= {"question": question, "text": text, "blocks": blocks, "citations": citations, "unresolved": unresolved}
     return Answer.model_validate(fields)
 
 
-def make_found(answer: Answer, found: Sequence[Found]) -> Answer:
+def make_found(answer: Answer, verdicts: Sequence[Found]) -> Answer:
     """The answer with these verdicts, reasons and words of a checker on its citations, in their order."""
     citations = tuple(
         citation.model_copy(update={"verdict": verdict, "reason": reason, "checker_verdict": checker_verdict})
-        for citation, (verdict, reason, checker_verdict) in zip(answer.citations, found, strict=True)
+        for citation, (verdict, reason, checker_verdict) in zip(answer.citations, verdicts, strict=True)
     )
     images = iter([citation for citation in citations if citation.kind == "image"])
     blocks = tuple(
@@ -264,13 +264,15 @@ def hostile_view() -> AnswerView:
     lone = make_quote(f"{name}:1", words, (0, 0, 100, 100), "title", page_label=HOSTILE, section=HOSTILE)
     figure = make_quote(f"{name}:0", words, (-50, 300, 9000, 9000), "figure", caption=HOSTILE, image=HOSTILE)
     context = make_context(text, lone, figure)
-    said = (
+    text_with_marks = (
         f"{words} [1] **{HOSTILE}** [7]\n\n- [x](javascript:canary=4) [2]\n\n![{HOSTILE}](image1) `code` <b>b</b> # no"
     )
-    answer = make_answer(f"{HOSTILE} ?", said, context, model=HOSTILE, warnings=(HOSTILE, words))
+    answer = make_answer(f"{HOSTILE} ?", text_with_marks, context, model=HOSTILE, warnings=(HOSTILE, words))
     pages = (
         PagePicture(document=name, page=make_page(0, HOSTILE), image=drawing.png(), quotes=(text, figure)),
         PagePicture(document=name, page=make_page(1, HOSTILE), quotes=(lone,)),
     )
-    found = make_found(answer, [("unsupported", words, False), ("unchecked", HOSTILE, True), ("supported", None, None)])
-    return AnswerView(answer=found, context=context, pages=pages)
+    checked = make_found(
+        answer, [("unsupported", words, False), ("unchecked", HOSTILE, True), ("supported", None, None)]
+    )
+    return AnswerView(answer=checked, context=context, pages=pages)

@@ -76,8 +76,10 @@ def _answer(server: FileServer, connection: socket.socket, context: ssl.SSLConte
                 if not part:
                     return
                 received += part
-            line, *rest = received.split(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")
-            headers = {name.lower(): value for name, _, value in (each.partition(": ") for each in rest)}
+            line, *header_lines = received.split(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")
+            headers = {
+                name.lower(): value for name, _, value in (header_line.partition(": ") for header_line in header_lines)
+            }
             request = Request(line.split(" ")[1], headers)
             server.requests.append(request)
             reply = server.answers.get(request.path, answer(status="404 Not Found"))

@@ -73,8 +73,8 @@ class _Forks:
         self._requests = ours
         with theirs:
             code = f"import forked_programs; forked_programs.serve({theirs.fileno()})"
-            here = Path(__file__).parent
-            path = os.pathsep.join([str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
+            folder = Path(__file__).parent
+            path = os.pathsep.join([str(folder), str(folder.parent), os.environ.get("PYTHONPATH", "")])
             process = subprocess.Popen(
                 [sys.executable, "-c", code],
                 pass_fds=[theirs.fileno()],
@@ -106,16 +106,21 @@ class ForkedProgram(subprocess.Popen[str]):
     def __init__(
         self, command: Sequence[object], *, env: Mapping[str, str] | None = None, text: bool = True, **options: Any
     ) -> None:
-        given = {name: value for name, value in (env or {}).items() if name.startswith("PYTHON")}
-        assert given.items() <= os.environ.items(), "what says how Python starts is not seen by a fork"
+        python_variables = {name: value for name, value in (env or {}).items() if name.startswith("PYTHON")}
+        assert python_variables.items() <= os.environ.items(), "what says how Python starts is not seen by a fork"
         super().__init__([str(part) for part in command], env=env, text=text, **options)
 
-    def _execute_child(self, args: list[str], *given: Any) -> None:
+    def _execute_child(self, args: list[str], *popen_arguments: Any) -> None:
         """As Popen does, start the process with its ends of the pipes; the order of what is given is Popen's."""
         assert args[:OPTION] == [sys.executable]
         assert args[OPTION] in ("-m", "-c")
-        cwd, env, pipes, own_session = given[4], given[5], given[9:15], given[20]
-        streams = [own if pipe == -1 else pipe for own, pipe in enumerate((pipes[0], pipes[3], pipes[5]))]
+        cwd, env, pipes, own_session = (
+            popen_arguments[4],
+            popen_arguments[5],
+            popen_arguments[9:15],
+            popen_arguments[20],
+        )
+        streams = [child_end if pipe == -1 else pipe for child_end, pipe in enumerate((pipes[0], pipes[3], pipes[5]))]
         request = {
             "args": args,
             "cwd": str(cwd or Path.cwd()),
@@ -185,12 +190,12 @@ def serve(handle: int) -> None:
             os._exit(0)
         if os.fork() == 0:
             break
-        for each in handles:
-            os.close(each)
+        for passed_handle in handles:
+            os.close(passed_handle)
         _reap()
     requests.close()
-    *streams, told = handles
-    with socket.socket(fileno=told) as status:
+    *streams, status_handle = handles
+    with socket.socket(fileno=status_handle) as status:
         pid = os.fork()
         if pid:
             _tell_status(pid, streams, status)

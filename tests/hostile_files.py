@@ -28,15 +28,17 @@ def chunk(kind: bytes, data: bytes) -> bytes:
 
 def tiff(width: int, height: int, data: bytes, *, frames: int = 1, loop: bool = False, samples: int = 1) -> bytes:
     """Frames that share one deflated strip; a loop leads from the last to the first."""
-    made = b"II*\x00" + struct.pack("<I", 8 + len(data)) + data
+    content = b"II*\x00" + struct.pack("<I", 8 + len(data)) + data
     for number in range(frames):
         tags = [(256, width), (257, height), (258, 8), (259, 8), (262, 1 + (samples > 1)), (273, 8), (277, samples)]
         tags += [(278, height), (279, len(data))]
-        after = len(made) + 2 + 12 * len(tags) + 4
+        after = len(content) + 2 + 12 * len(tags) + 4
         following = after if number < frames - 1 else 8 + len(data) if loop else 0
-        made += struct.pack("<H", len(tags))
-        made += b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags) + struct.pack("<I", following)
-    return made
+        content += struct.pack("<H", len(tags))
+        content += b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags) + struct.pack(
+            "<I", following
+        )
+    return content
 
 
 def saved(size: tuple[int, int], kind: str, *, mode: str = "L", **options: object) -> bytes:
@@ -47,9 +49,9 @@ def saved(size: tuple[int, int], kind: str, *, mode: str = "L", **options: objec
 
 def scans(count: int) -> bytes:
     """A progressive JPEG that claims many passes over a large picture."""
-    whole = saved((3000, 3000), "JPEG", progressive=True)
-    at = whole.rindex(b"\xff\xda")
-    return whole[:at] + whole[at:-2] * count + b"\xff\xd9"
+    jpeg = saved((3000, 3000), "JPEG", progressive=True)
+    at = jpeg.rindex(b"\xff\xda")
+    return jpeg[:at] + jpeg[at:-2] * count + b"\xff\xd9"
 
 
 def animated(count: int) -> bytes:
@@ -129,18 +131,18 @@ TEXTS: Mapping[str, Callable[[], str]] = {
 
 def write_bombs(folder: Path) -> list[str]:
     """Every bomb; gives their names."""
-    made = {f"{name}.pdf": pdf for name, pdf in PDFS.items()} | dict(PICTURES)
-    for name, data in made.items():
-        (folder / name).write_bytes(data())
+    writers = {f"{name}.pdf": pdf for name, pdf in PDFS.items()} | dict(PICTURES)
+    for name, write in writers.items():
+        (folder / name).write_bytes(write())
     for name, text in TEXTS.items():
         (folder / name).write_text(text(), "utf-8")
-    return [*made, *TEXTS]
+    return [*writers, *TEXTS]
 
 
 def write_damaged(folder: Path, count: int, seed: int = 0) -> list[str]:
     """So many small files of each format that were whole before bytes of them were changed, lost or said twice."""
     chance = random.Random(seed)
-    whole = {
+    undamaged = {
         "pdf": bomb(stream(TEXT * 20)),
         "png": saved((300, 300), "PNG", mode="RGB"),
         "jpg": saved((300, 300), "JPEG", mode="RGB"),
@@ -152,9 +154,9 @@ def write_damaged(folder: Path, count: int, seed: int = 0) -> list[str]:
     }
     names = []
     for number in range(count):
-        suffix = list(whole)[number % len(whole)]
+        suffix = list(undamaged)[number % len(undamaged)]
         names.append(f"damaged-{number:04}.{suffix}")
-        (folder / names[-1]).write_bytes(damaged(whole[suffix], chance))
+        (folder / names[-1]).write_bytes(damaged(undamaged[suffix], chance))
     return names
 
 

@@ -120,20 +120,20 @@ def pages(kids: str, count: int, *extra: bytes) -> bytes:
 
 
 def cross_references(entries: str, data: bytes) -> bytes:
-    whole = bomb(stream(TEXT))
-    at = len(whole)
+    pdf = bomb(stream(TEXT))
+    at = len(pdf)
     table = stream(data, f"/Type /XRef /Root 1 0 R /W [1 4 2] {entries.format(at=at)}")
-    return whole + b"90 0 obj\n%b\nendobj\nstartxref\n%d\n%%%%EOF\n" % (table, at)
+    return pdf + b"90 0 obj\n%b\nendobj\nstartxref\n%d\n%%%%EOF\n" % (table, at)
 
 
 def object_streams(data: bytes, entries: str) -> bytes:
     """The hostile page's fonts lie in an object stream."""
-    whole = bomb(stream(TEXT), stream(data, f"/Type /ObjStm {entries}"), resources="/Font <</F1 50 0 R>>")
-    at = len(whole)
+    pdf = bomb(stream(TEXT), stream(data, f"/Type /ObjStm {entries}"), resources="/Font <</F1 50 0 R>>")
+    at = len(pdf)
     rows = b"".join(b"\x02\x00\x00\x00\x0a" + bytes([0, i]) for i in range(20))
-    prev = int(whole.split(b"startxref\n")[-1].split()[0])
+    prev = int(pdf.split(b"startxref\n")[-1].split()[0])
     table = stream(rows, f"/Type /XRef /Root 1 0 R /W [1 4 2] /Size 70 /Index [50 20] /Prev {prev}")
-    return whole + b"90 0 obj\n%b\nendobj\nstartxref\n%d\n%%%%EOF\n" % (table, at)
+    return pdf + b"90 0 obj\n%b\nendobj\nstartxref\n%d\n%%%%EOF\n" % (table, at)
 
 
 def chained_pages(depth: int) -> bytes:
@@ -290,5 +290,5 @@ PDFS: dict[str, Callable[[], bytes]] = {
 
 
 def write_pdfs(folder: Path) -> None:
-    for name, made in PDFS.items():
-        (folder / f"{name}.pdf").write_bytes(made())
+    for name, write in PDFS.items():
+        (folder / f"{name}.pdf").write_bytes(write())

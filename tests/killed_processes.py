@@ -67,46 +67,48 @@ def _at_each_step(step: Callable[[], None]) -> None:
         return db
 
     sqlite3.connect = traced  # type: ignore[assignment]
-    sys.addaudithook(lambda event, given: step() if event in STEPS and not str(given[0]).endswith(CODE) else None)
+    sys.addaudithook(
+        lambda event, arguments: step() if event in STEPS and not str(arguments[0]).endswith(CODE) else None
+    )
 
 
-def in_a_process(action: Callable[..., None], *given: object) -> int:
+def in_a_process(action: Callable[..., None], *arguments: object) -> int:
     """Runs a function of a module in a process of its own; its exit status, or minus the signal that ended it.
 
     What it is given is pickled, and nothing is patched there that a test has patched here.
     """
-    process = PROCESSES.Process(target=action, args=given)
+    process = PROCESSES.Process(target=action, args=arguments)
     process.start()
     process.join()
     assert process.exitcode is not None
     return process.exitcode
 
 
-def left_by_kills(folder: Path, copies: Path, action: Callable[..., object], *given: object) -> list[Path]:
+def left_by_kills(folder: Path, copies: Path, action: Callable[..., object], *arguments: object) -> list[Path]:
     """Copies of the folder as a kill at each step of a function would leave it, once for equal ones after each other.
 
     What a process has written stays when it is killed, and its locks go: a copy that another process makes while this
     one stands still at the step is what a kill would leave, and costs no process of its own.
     """
     ours, theirs = PROCESSES.Pipe()
-    process = PROCESSES.Process(target=_stop_at_each_step, args=(theirs, action, *given))
+    process = PROCESSES.Process(target=_stop_at_each_step, args=(theirs, action, *arguments))
     process.start()
     theirs.close()
-    found: list[Path] = []
+    found_copies: list[Path] = []
     before: dict[str, bytes] = {}
     with suppress(EOFError):
         while True:
             ours.recv_bytes()
             if (now := _content(folder)) != before:
                 before = now
-                found.append(Path(shutil.copytree(folder, copies / str(len(found)))))
+                found_copies.append(Path(shutil.copytree(folder, copies / str(len(found_copies)))))
             ours.send_bytes(b"go on")
     process.join()
     assert process.exitcode == 0
-    return found
+    return found_copies
 
 
-def _stop_at_each_step(connection: Connection, action: Callable[..., object], *given: object) -> None:
+def _stop_at_each_step(connection: Connection, action: Callable[..., object], *arguments: object) -> None:
     one_at_a_time = threading.Lock()
 
     def stop() -> None:
@@ -115,15 +117,15 @@ def _stop_at_each_step(connection: Connection, action: Callable[..., object], *g
             connection.recv_bytes()
 
     _at_each_step(stop)
-    action(*given)
+    action(*arguments)
 
 
 def _content(folder: Path) -> dict[str, bytes]:
     """What its folders and files hold; to compare that is several times as fast as to hash it at each step."""
-    held: dict[str, bytes] = {}
+    content: dict[str, bytes] = {}
     for root, folders, files in os.walk(folder):  # several times as fast as rglob
-        held.update((f"{root}/{name}/", b"") for name in folders)
+        content.update((f"{root}/{name}/", b"") for name in folders)
         for name in files:
             with open(f"{root}/{name}", "rb", buffering=0) as file:  # noqa: PTH123 - a Path takes as long as the reading
-                held[f"{root}/{name}"] = file.read()
-    return held
+                content[f"{root}/{name}"] = file.read()
+    return content

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from builders import make_quote
+
 from quoteweave.collection.catalog.database import Catalog
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.prepared import PreparedDocument
 from quoteweave.collection.records import Origin
 from quoteweave.collection.writer import Writer
 from quoteweave.core.boxes import Box
-from quoteweave.core.records import IMAGE_LAYOUTS, Document, Layout, Page, PageWord, PageWords, ParsedDocument, Quote
+from quoteweave.core.records import Document, Layout, Page, PageWord, PageWords, ParsedDocument, Quote
 
 
 def made_quote(
@@ -26,18 +28,8 @@ def made_quote(
     image: str | None = None,
 ) -> Quote:
     """A quote that `put` numbers; its page is labelled by its number."""
-    return Quote(
-        id="",
-        document="",
-        page=page,
-        page_label=str(page + 1),
-        bbox=bbox,
-        kind="image" if layout in IMAGE_LAYOUTS else "text",
-        layout=layout,
-        caption=caption,
-        unit=unit,
-        text=text,
-        image=image,
+    return make_quote(
+        text, id="", document="", page=page, layout=layout, caption=caption, unit=unit, bbox=bbox, image=image
     )
 
 
@@ -85,10 +77,13 @@ def make_collection(
     """A collection in `folder` of documents by name; a string stands for a paragraph on the first page."""
     collection = Collection.create(folder / "collection")
     quotes = {
-        name: [made_quote(one) if isinstance(one, str) else one for one in own] for name, own in documents.items()
+        name: [made_quote(quote) if isinstance(quote, str) else quote for quote in given_quotes]
+        for name, given_quotes in documents.items()
     }
     with collection.writer() as writer:  # at once: to store one after another takes twice as long
-        writer.store([prepare(writer, folder / "files", name, own) for name, own in quotes.items()])
+        writer.store(
+            [prepare(writer, folder / "files", name, document_quotes) for name, document_quotes in quotes.items()]
+        )
     return collection
 
 

@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from builders import make_quote
+
 from quoteweave.collection.records import Origin
 from quoteweave.collection.writer import Writer
 from quoteweave.core.records import Document, Layout, Page, PageWord, PageWords, ParsedDocument, Quote
@@ -16,20 +18,11 @@ def made_page(number: int) -> Page:
 def made_quote(
     text: str, *, page: int = 0, ordinal: int = 0, layout: Layout = "paragraph", image: str | None = None
 ) -> Quote:
-    return Quote(
-        id=f"{page}:{ordinal}",
-        document="",
-        page=page,
-        page_label=str(page + 1),
-        bbox=(72, 72.25, 540, 90),
-        kind="image" if layout in {"figure", "chart", "table", "page"} else "text",
-        layout=layout,
-        text=text,
-        image=image,
-    )
+    box = (72, 72.25, 540, 90)
+    return make_quote(text, id=f"{page}:{ordinal}", document="", page=page, bbox=box, layout=layout, image=image)
 
 
-def made(texts: Sequence[str], *, image: str | None = None) -> ParsedDocument:
+def made_document(texts: Sequence[str], *, image: str | None = None) -> ParsedDocument:
     """One page of words and one paragraph for each text; with `image`, a figure on the first page too."""
     quotes = [made_quote(text, page=number) for number, text in enumerate(texts)]
     if image is not None:

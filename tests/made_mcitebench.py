@@ -38,20 +38,20 @@ def line(name: str = "q", /, **changes: object) -> dict[str, object]:
 
 def locating(name: str = "q", /, **changes: object) -> dict[str, object]:
     """The same as a question with four answers to choose from, of which B is right."""
-    told = {"A": "Salt.", "B": "Coal.", "C": "Tin.", "D": "Wool.", "Gold": "B", "page_idx": 3}
+    choices = {"A": "Salt.", "B": "Coal.", "C": "Tin.", "D": "Wool.", "Gold": "B", "page_idx": 3}
     why = {"explanation": "The curve of coal goes up."}
-    return line(name, question_type="locating", meta_data={**told, **why}, **changes)
+    return line(name, question_type="locating", meta_data={**choices, **why}, **changes)
 
 
 def write(folder: Path, lines: Sequence[Mapping[str, object]], *, pictures: bool = True) -> Path:
     """The dataset's file; its pictures, each of one colour, in `folder/resources` as the authors lay them out."""
     path = folder / "data.jsonl"
     write_json_lines(path, lines)
-    for one in lines if pictures else ():
-        place = folder / "resources" / str(one["pdf_id"]).removesuffix(".pdf") / "images"
+    for question in lines if pictures else ():
+        place = folder / "resources" / str(question["pdf_id"]).removesuffix(".pdf") / "images"
         place.mkdir(parents=True, exist_ok=True)
         for name, colour in COLOURS.items():
-            Image.new("RGB", (4, 4), colour).save(place / f"{one['question_id']}-{name}.png")
+            Image.new("RGB", (4, 4), colour).save(place / f"{question['question_id']}-{name}.png")
     return path
 
 
@@ -59,14 +59,14 @@ def shown(request: Any) -> list[str]:
     """What a request shows, in order: `[1]`, `Figure 3`…, each picture by the name of the file it was made of."""
     content: Any = request["messages"][-1]["content"]
     parts: Any = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    found: list[str] = []
+    shown_parts: list[str] = []
     for part in parts:
         if part["type"] == "text":
             lines = part["text"].splitlines()
-            found += [one for one in lines if one.startswith(("[", "Figure ", "Table "))]
+            shown_parts += [text_line for text_line in lines if text_line.startswith(("[", "Figure ", "Table "))]
         else:
-            found.append(_file_of(str(part["image_url"]["url"])))
-    return found
+            shown_parts.append(_file_of(str(part["image_url"]["url"])))
+    return shown_parts
 
 
 def _file_of(url: str) -> str:

@@ -75,14 +75,14 @@ class Session:
         for path in ("/v1/collections", COLLECTION, f"{COLLECTION}/questions", f"{COLLECTION}/documents"):
             self.ask("GET", path)
         self.ask("GET", f"{COLLECTION}/documents/{{document}}")
-        for rest in ("", "/words"):
-            self.ask("GET", f"{COLLECTION}/pages/{{document}}/{{page}}{rest}")
+        for suffix in ("", "/words"):
+            self.ask("GET", f"{COLLECTION}/pages/{{document}}/{{page}}{suffix}")
         for path in ("/v1/models", "/v1/models/{model}", "/v1/session", "/healthz", "/readyz"):
             self.ask("GET", path)
 
     def _answer(self) -> None:
-        found = self.ask("POST", f"{COLLECTION}/search", {**ASKED, "k": 1})
-        self.ask("GET", f"{COLLECTION}/quotes/{{quote_id}}", quote_id=found["hits"][0]["quote_id"])
+        response = self.ask("POST", f"{COLLECTION}/search", {**ASKED, "k": 1})
+        self.ask("GET", f"{COLLECTION}/quotes/{{quote_id}}", quote_id=response["hits"][0]["quote_id"])
         for stream in (False, True):
             more = {"stream": True} if stream else {}
             self.ask("POST", f"{COLLECTION}/answers", {**ASKED, **more})
@@ -105,9 +105,9 @@ class Session:
         guide = self.server.app.state.served.settings.state.parent / "visitor-guide.pdf"
         for _ in range(2):  # the second time it is there already
             files = {"files": ("visitor-guide.pdf", guide.read_bytes())}
-            made = self.ask("POST", f"{COLLECTION}/documents", files=files, collection="manuals")
-            if made["job"] is not None:
-                job = made["job"]["id"]
+            uploaded = self.ask("POST", f"{COLLECTION}/documents", files=files, collection="manuals")
+            if uploaded["job"] is not None:
+                job = uploaded["job"]["id"]
                 self.ask("GET", "/v1/jobs/{id}/events", id=job)
         self.ask("GET", "/v1/jobs/{id}", id=job)
         self.ask("GET", "/v1/jobs")
@@ -123,7 +123,7 @@ def shortened(body: Any) -> Any:
     """The body with its long lists cut."""
     if isinstance(body, dict):
         return {key: _cut(key, shortened(value)) for key, value in body.items()}
-    return [shortened(each) for each in body] if isinstance(body, list) else body
+    return [shortened(element) for element in body] if isinstance(body, list) else body
 
 
 def _cut(key: str, value: Any) -> Any:
@@ -138,8 +138,8 @@ def differences(example: Any, body: Any, at: str = "") -> Iterator[str]:
         for key in example.keys() & body.keys():
             yield from differences(example[key], body[key], f"{at}.{key}")
     elif isinstance(example, list) and isinstance(body, list):
-        for one, other in zip(example, body, strict=False):
-            yield from differences(one, other, f"{at}[]")
+        for example_element, body_element in zip(example, body, strict=False):
+            yield from differences(example_element, body_element, f"{at}[]")
     elif None not in (example, body) and kind_of(example) is not kind_of(body):
         yield f"{at} is {type(example).__name__} in one and {type(body).__name__} in the other"
 

@@ -62,9 +62,9 @@ def port(tmp_path: Path) -> Path:
     goods = [good for good in GOODS if good != "wool"]
     texts = [numbered(made_quote(f"Of {good} so much was shipped."), GOODS.index(good)) for good in goods]
     images = [numbered(made_quote(f"a chart of {good}", layout="chart"), 10 + GOODS.index(good)) for good in goods]
-    others = [numbered(made_quote(f"Nothing of note, number {n}."), 100 + n) for n in range(30)]
+    fillers = [numbered(made_quote(f"Nothing of note, number {n}."), 100 + n) for n in range(30)]
     with Collection.create(tmp_path / "c") as collection, collection.writer() as writer:
-        put(writer, tmp_path, "port.pdf", [*texts, *images, *others])
+        put(writer, tmp_path, "port.pdf", [*texts, *images, *fillers])
     return tmp_path / "c"
 
 
@@ -80,10 +80,10 @@ def run_it(tmp_path: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> Ru
 
     def invoke(config: str, *options: object, url: str = "", out: str = "runs") -> Result:
         (tmp_path / "config.toml").write_text(config.replace("URL", url))
-        said = [*asking(tmp_path, dataset, out), *options]
+        arguments = [*asking(tmp_path, dataset, out), *options]
         if url:
             monkeypatch.setenv("OPENAI_BASE_URL", url)
-        return CliRunner().invoke(app, [str(part) for part in said])
+        return CliRunner().invoke(app, [str(part) for part in arguments])
 
     return invoke
 
@@ -102,18 +102,18 @@ def asking(folder: Path, dataset: Path, out: str) -> list[object]:
     ]
 
 
-def told(request: Mapping[str, Any]) -> Reply:
+def scripted_reply(request: Mapping[str, Any]) -> Reply:
     """Cites every quote that it is shown which names the good that is asked about; or makes clauses of the question."""
     text = str(request["messages"][-1]["content"])
     if text.startswith("Question: "):
         return Reply(text='["' + text.removeprefix("Question: ").replace("? ", '?", "') + '"]', usage=Usage())
-    asked = re.search(r"How much (\w+) was", text)
-    assert asked is not None
-    found = re.findall(rf"^(\[\d+\]|image\d+) [^\n]*\n    [^\n]*\b{asked[1]}\b", text, re.MULTILINE)
-    cited = " ".join(mark if mark.startswith("[") else f"![chart]({mark})" for mark in found)
+    match = re.search(r"How much (\w+) was", text)
+    assert match is not None
+    marks = re.findall(rf"^(\[\d+\]|image\d+) [^\n]*\n    [^\n]*\b{match[1]}\b", text, re.MULTILINE)
+    cited = " ".join(mark if mark.startswith("[") else f"![chart]({mark})" for mark in marks)
     usage = Usage(input_tokens=100, output_tokens=10)
     return Reply(
-        text=f"So much {asked[1]} {cited}." if cited else "The quotes do not answer this question.", usage=usage
+        text=f"So much {match[1]} {cited}." if cited else "The quotes do not answer this question.", usage=usage
     )
 
 
@@ -123,16 +123,16 @@ def value(result: Result) -> Any:
 
 
 def score(run: Path, dataset: Path) -> Any:
-    said = ["eval", "score", run, "--dataset", "mmdocrag-20", "--references", dataset, "--json"]
-    return value(CliRunner().invoke(app, [str(part) for part in said]))
+    arguments = ["eval", "score", run, "--dataset", "mmdocrag-20", "--references", dataset, "--json"]
+    return value(CliRunner().invoke(app, [str(part) for part in arguments]))
 
 
 def timeless(folder: Path) -> list[object]:
-    def without(one: Any) -> Any:
-        if isinstance(one, dict):
-            return {key: without(part) for key, part in one.items() if key not in ("seconds", "spent")}
-        return one
+    def without_times(record: Any) -> Any:
+        if isinstance(record, dict):
+            return {key: without_times(part) for key, part in record.items() if key not in ("seconds", "spent")}
+        return record
 
     # Answered a few at a time, they end in any order.
     predictions = sorted(read_run(folder)[1], key=lambda prediction: prediction.example)
-    return [without(prediction.model_dump(mode="json")) for prediction in predictions]
+    return [without_times(prediction.model_dump(mode="json")) for prediction in predictions]

@@ -50,13 +50,13 @@ class PlainIndex:
 
     def search(self, queries: "Sequence[Matrix]", k: int, scope: SearchScope | None = None) -> list[TopItems]:
         allowed = set(self._items) if scope is None else set(scope.rows.tolist()) & set(self._items)
-        found = []
+        results = []
         for query in queries:
             scored = [(-float((query @ self._items[row].T).max(axis=1).sum()), row) for row in allowed]
             best = sorted(scored)[:k]
             rows, scores = [row for _, row in best], [-score for score, _ in best]
-            found.append(TopItems(np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32)))
-        return found
+            results.append(TopItems(np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32)))
+        return results
 
     def save(self, folder: Path) -> None:
         items: dict[str, Any] = {str(row): matrix for row, matrix in self._items.items()}
@@ -110,8 +110,8 @@ def _cut_short() -> Image.Image:
 
 def written(folder: Path) -> dict[str, object]:
     """What a generation says of itself."""
-    said: dict[str, object] = json.loads((folder / "index.json").read_text("utf-8"))
-    return said
+    description: dict[str, object] = json.loads((folder / "index.json").read_text("utf-8"))
+    return description
 
 
 def plain_index(kind: str, dimension: int, *, database_folder: Path, folder: Path | None = None) -> PlainIndex:

@@ -37,13 +37,13 @@ def chromium() -> Iterator["Browser"]:
     Of one file's tests, as Playwright's loop lets neither a second one nor tests of async code run beside it.
     """
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if found is None:
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
         pytest.skip("no Chromium on this machine")
     with playwright.sync_playwright() as driver:
-        launched = driver.chromium.launch(executable_path=found, args=FLAGS)
-        yield launched
-        launched.close()
+        browser = driver.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
 
 
 class PageVisit:

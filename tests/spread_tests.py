@@ -52,10 +52,10 @@ class FolderScheduling(LoadFileScheduling):  # type: ignore[misc]  # as xdist ha
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         folders = {file: _folder(file) for file in self.workqueue}
-        own, anyones = self._begun[node], set().union(*self._begun.values())
+        node_folders, anyones = self._begun[node], set().union(*self._begun.values())
         begun = {folder: 1 + (folder == TORCH) for folder in anyones}
-        file = min(folders, key=lambda file: (folders[file] not in own, begun.get(folders[file], 0)))
-        own.add(folders[file])
+        file = min(folders, key=lambda file: (folders[file] not in node_folders, begun.get(folders[file], 0)))
+        node_folders.add(folders[file])
         self.workqueue.move_to_end(file, last=False)
         super()._assign_work_unit(node)
 
@@ -72,7 +72,7 @@ def send_less(plugins: pytest.PytestPluginManager) -> None:
             plugin.sendevent = partial(_send_wanted, plugin.sendevent)
 
 
-def _send_wanted(send: Callable[..., None], name: str, **told: Any) -> None:
-    report: dict[str, Any] = told["data"] if name == "testreport" else {"when": "call"}
+def _send_wanted(send: Callable[..., None], name: str, **fields: Any) -> None:
+    report: dict[str, Any] = fields["data"] if name == "testreport" else {"when": "call"}
     if name != "logstart" and (report["when"] == "call" or report["outcome"] != "passed" or report["duration"] >= LONG):
-        send(name, **told)
+        send(name, **fields)

@@ -17,8 +17,8 @@ Links = list[tuple[str, Path]]
 
 def links(text: str, folder: Path) -> Links:
     """The text of each link that leads to a file, and that file."""
-    found = re.findall(r"(?<!!)\[([^\]]+)\]\((?!https?:)([^)#]+)[^)]*\)", text)
-    return [(shown, (folder / target).resolve()) for shown, target in found]
+    matches = re.findall(r"(?<!!)\[([^\]]+)\]\((?!https?:)([^)#]+)[^)]*\)", text)
+    return [(shown, (folder / target).resolve()) for shown, target in matches]
 
 
 def names_in(body: list[ast.stmt]) -> Iterator[str]:
@@ -37,17 +37,17 @@ def names_in(body: list[ast.stmt]) -> Iterator[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_lead_to_files_that_are_called_so(page: Path) -> None:
-    found = links(page.read_text("utf-8"), page.parent)
-    assert found
-    assert [str(file) for _, file in found if not file.exists()] == []
-    paths = [(shown.partition(":")[0], file) for shown, file in found if re.match(r"[\w/]+\.(?:py|toml)\b", shown)]
+    page_links = links(page.read_text("utf-8"), page.parent)
+    assert page_links
+    assert [str(file) for _, file in page_links if not file.exists()] == []
+    paths = [(shown.partition(":")[0], file) for shown, file in page_links if re.match(r"[\w/]+\.(?:py|toml)\b", shown)]
     assert [(shown, str(file)) for shown, file in paths if not f"/{file}".endswith(f"/{shown}")] == []
 
 
 @pytest.mark.parametrize("page", OF_THE_CODE, ids=lambda page: page.stem)
 def test_every_name_is_defined_in_the_file_that_it_links_to(page: Path) -> None:
-    found = links(page.read_text("utf-8"), page.parent)
-    named = [(name, file) for shown, file in found for name in re.findall(r"`([\w.]+)`", shown)]
+    page_links = links(page.read_text("utf-8"), page.parent)
+    named = [(name, file) for shown, file in page_links for name in re.findall(r"`([\w.]+)`", shown)]
     assert len(named) > 20
     missing = [
         (name, str(file.relative_to(ROOT)))

@@ -23,8 +23,8 @@ SOURCES = {
 
 
 def list_for(new: str) -> str:
-    (found,) = re.findall(rf"^## {re.escape(new)}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
-    return str(found)
+    (section,) = re.findall(rf"^## {re.escape(new)}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    return str(section)
 
 
 def places_in(text: str) -> set[str]:
@@ -109,8 +109,10 @@ def test_a_list_leads_to_every_file_that_knows_one_of_its_kind(new: str, named: 
 def test_the_table_has_a_row_for_each_list() -> None:
     rows = re.findall(r"^\| \[([^]]+)\]\(#([^)]+)\) \|", PAGE, re.MULTILINE)
     lists = re.findall(r"^## (.*)$", PAGE, re.MULTILINE)
-    assert [name.capitalize() for name, _ in rows] == [each.capitalize() for each in lists]
-    assert [anchor for _, anchor in rows] == [re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in lists]
+    assert [name.capitalize() for name, _ in rows] == [heading.capitalize() for heading in lists]
+    assert [anchor for _, anchor in rows] == [
+        re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in lists
+    ]
 
 
 @pytest.mark.parametrize("path", ["collection/filters.py", "index/milvus/schema.py"])

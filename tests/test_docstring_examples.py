@@ -47,8 +47,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "reports").mkdir()
     text = "# Freight in May\n\nThe harbour shipped 4,210 tonnes of grain in May.\n\nTimber went by rail.\n"
     (folder / "reports" / "port.md").write_text(text)
-    with Collection.create(folder / "made-once") as made:
-        add(made, [folder / "reports"])
+    with Collection.create(folder / "made-once") as opened:
+        add(opened, [folder / "reports"])
     return folder
 
 
@@ -73,13 +73,13 @@ def test_the_example_of_a_client_runs(name: str, collection: Collection) -> None
         run_example(name, {"server": server})
 
 
-def run_example(name: str, given: dict[str, object]) -> None:
-    known = {each: getattr(quoteweave, each) for each in quoteweave.__all__}
-    known |= {**given, "asyncio": asyncio, "Path": Path}
-    found = doctest.DocTestFinder(recurse=False).find(getattr(quoteweave, name), name, globs=known)
-    assert [bool(test.examples) for test in found] == [True], "a public class has an example"
+def run_example(name: str, names: dict[str, object]) -> None:
+    known = {public_name: getattr(quoteweave, public_name) for public_name in quoteweave.__all__}
+    known |= {**names, "asyncio": asyncio, "Path": Path}
+    doctests = doctest.DocTestFinder(recurse=False).find(getattr(quoteweave, name), name, globs=known)
+    assert [bool(test.examples) for test in doctests] == [True], "a public class has an example"
     runner = doctest.DocTestRunner(verbose=False)
-    for test in found:
+    for test in doctests:
         runner.run(test, out=sys.stderr.write)
     assert runner.summarize(verbose=False).failed == 0
 

@@ -53,12 +53,17 @@ def nodes(trees: Mapping[Path, ast.Module]) -> Mapping[Path, list[ast.AST]]:
 
 @pytest.fixture(scope="module")
 def functions(nodes: Mapping[Path, list[ast.AST]]) -> list[tuple[Path, Function]]:
-    return [(path.relative_to(ROOT), node) for path, own in nodes.items() for node in own if isinstance(node, Function)]
+    return [
+        (path.relative_to(ROOT), node)
+        for path, module_nodes in nodes.items()
+        for node in module_nodes
+        if isinstance(node, Function)
+    ]
 
 
 @pytest.fixture(scope="module")
 def defined(nodes: Mapping[Path, list[ast.AST]]) -> Mapping[Path, set[str]]:
-    return {path: _defined(own) for path, own in nodes.items()}
+    return {path: _defined(module_nodes) for path, module_nodes in nodes.items()}
 
 
 def test_files_are_short() -> None:
@@ -103,8 +108,8 @@ def test_no_module_is_called_utils() -> None:
 
 
 def test_limits_are_called_max_and_min(defined: Mapping[Path, set[str]]) -> None:
-    others = re.compile(r"_?(MOST|LONGEST|LARGEST|GREATEST|HIGHEST|LEAST|FEWEST|SHORTEST|SMALLEST|LOWEST)(_|$)")
-    named = {(path, name) for path, names in defined.items() for name in names if others.match(name)}
+    other_words = re.compile(r"_?(MOST|LONGEST|LARGEST|GREATEST|HIGHEST|LEAST|FEWEST|SHORTEST|SMALLEST|LOWEST)(_|$)")
+    named = {(path, name) for path, names in defined.items() for name in names if other_words.match(name)}
     assert sorted(f"{path.relative_to(ROOT)}: {name}" for path, name in named) == []
 
 
@@ -142,26 +147,26 @@ def _is_private(name: str) -> bool:
 
 def _defined(nodes: Iterable[ast.AST]) -> set[str]:
     """Names of functions, classes, variables and attributes that are given a value."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in nodes:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
+                names.add(name)
             case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
-                found.add(name)
-    return found
+                names.add(name)
+    return names
 
 
 def _reached(tree: ast.AST, private: set[str]) -> Iterator[tuple[int, str]]:
     """Line and name wherever a test imports, reads or replaces a private name, also in a program in a string."""
     nodes = list(ast.walk(tree))
-    own = _defined(nodes)
+    own_names = _defined(nodes)
     for node in nodes:
         match node:
             case ast.ImportFrom(module=str(module), names=names) if module.partition(".")[0] == "quoteweave":
                 parts = [*module.split("."), *(alias.name for alias in names)]
                 yield from ((node.lineno, name) for name in parts if _is_private(name))
-            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name) if name in own:
+            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name) if name in own_names:
                 pass  # of a class of the test
             case ast.Attribute(attr=name) if name in private:
                 yield node.lineno, name
@@ -179,7 +184,7 @@ def test_each_part_starts_without_the_libraries_that_it_does_not_need() -> None:
     One after the other in one process, as each may import more than the one before. Of the server test_operations says
     the same.
     """
-    reading = [f"quoteweave.{one}" for one in ("collection.collection", "retrievers.lexical", "documents.parser")]
+    reading = [f"quoteweave.{module}" for module in ("collection.collection", "retrievers.lexical", "documents.parser")]
     unneeded = {
         "cli.app": HEAVY,
         "cli.attribution.attribute": (*reading, "quoteweave.generation.gate", "numpy", "rich.console"),
@@ -221,14 +226,14 @@ def test_every_module_says_what_it_is_for(trees: Mapping[Path, ast.Module]) -> N
 def test_an_installed_package_has_every_file_that_is_no_module() -> None:
     patterns = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-data"]
     packed = {path for pattern in patterns["quoteweave"] for path in PACKAGE.glob(pattern)}
-    there = {path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
-    assert sorted(str(path.relative_to(PACKAGE)) for path in there - packed) == []
+    data_files = {path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    assert sorted(str(path.relative_to(PACKAGE)) for path in data_files - packed) == []
 
 
 def test_the_files_listed_as_slow_are_there() -> None:
-    there = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
-    assert {*SLOW_FILES, *TORCH_FILES} <= there
-    assert len(SLOW_FILES) < len(there) / 2  # or nobody tests anything before a commit
+    test_files = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    assert {*SLOW_FILES, *TORCH_FILES} <= test_files
+    assert len(SLOW_FILES) < len(test_files) / 2  # or nobody tests anything before a commit
 
 
 def test_the_changelog_has_an_entry_for_this_version() -> None:

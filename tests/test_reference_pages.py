@@ -40,9 +40,9 @@ def test_the_page_of_public_names_is_that_of_the_code() -> None:
 def exceptions(kind: type[QuoteweaveError] = QuoteweaveError) -> Iterator[type[QuoteweaveError]]:
     """The exception and all that are kinds of it."""
     yield kind
-    for each in kind.__subclasses__():
-        if each.__module__ == kind.__module__:
-            yield from exceptions(each)
+    for subclass in kind.__subclasses__():
+        if subclass.__module__ == kind.__module__:
+            yield from exceptions(subclass)
 
 
 def test_every_exception_can_be_imported_from_the_package() -> None:
@@ -80,8 +80,8 @@ def test_each_public_call_names_the_exceptions_that_it_raises(name: str) -> None
 
 def test_the_table_of_environment_variables_has_all_that_are_read() -> None:
     sources = [path.read_text("utf-8") for path in PACKAGE.rglob("*.py")]
-    read = {name for source in sources for name in VARIABLE.findall(source)}
-    assert first_cells("Environment variables") == (read - BETWEEN_PROCESSES) | BY_LIBRARIES
+    variables_read = {name for source in sources for name in VARIABLE.findall(source)}
+    assert first_cells("Environment variables") == (variables_read - BETWEEN_PROCESSES) | BY_LIBRARIES
 
 
 def test_the_table_of_extras_has_all_and_all_are_needed_for_something() -> None:
@@ -94,10 +94,10 @@ def test_the_table_of_problems_has_each_with_its_status_and_exception() -> None:
     rows = re.findall(r"^\| `([\w-]+)` \| (\d+) \| (.*?) \| `(\w+)` \|$", guide, re.MULTILINE)
     assert {kind: title for kind, _, title, _ in rows} == TITLES
     assert [kind for kind, status, _, raised in rows if error_class(int(status), kind).__name__ != raised] == []
-    told = {(kind, int(status)) for kind, status, _, _ in rows}
-    assert set(statuses_in_the_server()) <= told
+    documented = {(kind, int(status)) for kind, status, _, _ in rows}
+    assert set(statuses_in_the_server()) <= documented
     simple = [kind("") for kind in exceptions() if kind.__name__ not in ("MissingExtra", "InputsRefused")]
-    assert {(problem.kind, problem.status) for problem in map(problem_of_error, simple)} <= told
+    assert {(problem.kind, problem.status) for problem in map(problem_of_error, simple)} <= documented
 
 
 def statuses_in_the_server() -> Iterator[tuple[str, int]]:

@@ -24,12 +24,12 @@ def rows(paper: str) -> dict[str, str]:
 
 def numbers(kind: str, names: list[str]) -> set[int]:
     """The numbers of the tables or figures that these names tell."""
-    found: set[int] = set()
+    all_numbers: set[int] = set()
     for name in names:
-        for said in re.findall(rf"{kind}s? ([\d, to]+)", name):
-            first = [int(number) for number in re.findall(r"\d+", said)]
-            found |= set(range(first[0], first[-1] + 1)) if "to" in said else set(first)
-    return found
+        for listed in re.findall(rf"{kind}s? ([\d, to]+)", name):
+            first = [int(number) for number in re.findall(r"\d+", listed)]
+            all_numbers |= set(range(first[0], first[-1] + 1)) if "to" in listed else set(first)
+    return all_numbers
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,13 @@ def test_each_table_and_figure_of_a_paper_has_a_row(paper: str, tables: int, fig
 
 @pytest.mark.parametrize("paper", re.findall(r"^## (.*?) \(", PAGE, re.MULTILINE))
 def test_each_row_says_what_becomes_of_it(paper: str) -> None:
-    assert [name for name, here in rows(paper).items() if not VERDICT.match(here)] == []
+    assert [name for name, outcome in rows(paper).items() if not VERDICT.match(outcome)] == []
 
 
 def test_commands_datasets_and_presets_that_are_named_exist() -> None:
-    commands = {found for found in re.findall(r"`(?:quoteweave )?([a-z]+)(?: [a-z]+)?[ `]", PAGE) if found in COMMANDS}
+    commands = {
+        command for command in re.findall(r"`(?:quoteweave )?([a-z]+)(?: [a-z]+)?[ `]", PAGE) if command in COMMANDS
+    }
     assert {"run", "eval", "import", "sft"} <= commands
     evaluations = set(re.findall(r"`eval ([a-z]+)", PAGE))
     assert evaluations <= set(COMMANDS["eval"].commands)

@@ -17,13 +17,13 @@ Named = list[tuple[str, Path]]
 
 def linked(text: str) -> Named:
     """The text of each link of the page that leads to a file, and that file."""
-    found = re.findall(r"\[([^\]]+)\]\(([^)]+)\)", text)
-    return [(shown, (ARCHITECTURE.parent / target).resolve()) for shown, target in found]
+    matches = re.findall(r"\[([^\]]+)\]\(([^)]+)\)", text)
+    return [(shown, (ARCHITECTURE.parent / target).resolve()) for shown, target in matches]
 
 
-def functions_in(found: Named) -> Named:
+def functions_in(links: Named) -> Named:
     """The functions and classes that these links name."""
-    return [(name, file) for shown, file in found for name in re.findall(r"`([\w.]+)`", shown)]
+    return [(name, file) for shown, file in links for name in re.findall(r"`([\w.]+)`", shown)]
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def test_the_steps_and_what_they_call_run_in_this_order(command: str, traces: di
     named = [(step.name, step.file) for step in steps]
     uncalled = [
         name
-        for name, file in (*named, *(each for step in steps for each in step.called))
+        for name, file in (*named, *(function for step in steps for function in step.called))
         if not calls_of(name, file, calls)
     ]
     assert uncalled == []

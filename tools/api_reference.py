@@ -81,60 +81,64 @@ def api_reference() -> str:
 def _names(package: str) -> Iterator[tuple[str, str]]:
     """The public names of a package, each with the module that defines it, relative to the package."""
     stub = Path(str(import_module(package).__file__)).with_suffix(".pyi").read_text("utf-8")
-    found = [
+    names = [
         (alias.name, node.module or "")
         for node in ast.parse(stub).body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     ]
-    yield from sorted(found, key=lambda each: each[0].lower())
+    yield from sorted(names, key=lambda name_and_module: name_and_module[0].lower())
 
 
 def _line(package: str, name: str) -> str:
-    named = getattr(import_module(package), name)
-    if isinstance(named, type) or inspect.isroutine(named):
-        return f"- `{name}{_signature(named)}`: {_first_line(named)}\n{_methods(named)}"
-    if choices := get_args(named):
-        names = (each.__name__ if isinstance(each, type) else each for each in choices)
-        return f"- `{name}`: one of {', '.join(f'`{each}`' for each in names)}\n"
+    public = getattr(import_module(package), name)
+    if isinstance(public, type) or inspect.isroutine(public):
+        return f"- `{name}{_signature(public)}`: {_first_line(public)}\n{_methods(public)}"
+    if choices := get_args(public):
+        names = (choice.__name__ if isinstance(choice, type) else choice for choice in choices)
+        return f"- `{name}`: one of {', '.join(f'`{name}`' for name in names)}\n"
     return f"- `{name}`: {_CONSTANTS[name]}\n"
 
 
-def _first_line(named: object) -> str:
-    paragraph = (inspect.getdoc(named) or "").partition("\n\n")[0]
+def _first_line(public: object) -> str:
+    paragraph = (inspect.getdoc(public) or "").partition("\n\n")[0]
     return " ".join(paragraph.split())
 
 
-def _methods(named: object) -> str:
+def _methods(public: object) -> str:
     """A line for each public method that a class itself defines; none for records, protocols and exceptions."""
-    if not isinstance(named, type) or issubclass(named, BaseModel | Exception) or getattr(named, "_is_protocol", False):
+    if (
+        not isinstance(public, type)
+        or issubclass(public, BaseModel | Exception)
+        or getattr(public, "_is_protocol", False)
+    ):
         return ""
     lines = []
-    for name, kept in vars(named).items():
-        if (inspect.isfunction(kept) or isinstance(kept, classmethod)) and not name.startswith("_"):
-            method = getattr(named, name)
-            bound = method if isinstance(kept, classmethod) else method.__get__(named)
+    for name, attribute in vars(public).items():
+        if (inspect.isfunction(attribute) or isinstance(attribute, classmethod)) and not name.startswith("_"):
+            method = getattr(public, name)
+            bound = method if isinstance(attribute, classmethod) else method.__get__(public)
             awaited = "await " if inspect.iscoroutinefunction(method) else ""
             lines.append(f"  - `{awaited}.{name}{_signature(bound)}`: {_first_line(method)}\n")
     return "".join(lines)
 
 
-def _signature(named: Callable[..., object]) -> str:
+def _signature(public: Callable[..., object]) -> str:
     """The parameters, without types; for a protocol, its methods."""
-    if getattr(named, "_is_protocol", False):
-        methods = [name for name in vars(named) if not name.startswith("_")]
+    if getattr(public, "_is_protocol", False):
+        methods = [name for name in vars(public) if not name.startswith("_")]
         return f": {', '.join(methods)}"
-    if isinstance(named, type) and issubclass(named, BaseModel):
-        shown = list(named.model_fields)
+    if isinstance(public, type) and issubclass(public, BaseModel):
+        shown = list(public.model_fields)
     else:
-        shown = _parameters(inspect.signature(named))
+        shown = _parameters(inspect.signature(public))
     return f"({', '.join([*shown[:_MAX_SHOWN], '…'] if len(shown) > _MAX_SHOWN else shown)})"
 
 
 def _parameters(signature: inspect.Signature) -> list[str]:
     parameters = list(signature.parameters.values())
-    names = [_parameter(each) for each in parameters]
-    first = next((n for n, each in enumerate(parameters) if each.kind is each.KEYWORD_ONLY), None)
+    names = [_parameter(parameter) for parameter in parameters]
+    first = next((n for n, parameter in enumerate(parameters) if parameter.kind is parameter.KEYWORD_ONLY), None)
     return names if first is None else [*names[:first], "*", *names[first:]]
 
 
@@ -151,9 +155,9 @@ def _exceptions() -> Iterator[str]:
 
     def below(kind: type[Exception], depth: int) -> Iterator[str]:
         yield f"{'  ' * depth}- `{kind.__name__}`: {_first_line(kind)}\n"
-        for each in kind.__subclasses__():
-            if each.__module__ == kind.__module__:
-                yield from below(each, depth + 1)
+        for subclass in kind.__subclasses__():
+            if subclass.__module__ == kind.__module__:
+                yield from below(subclass, depth + 1)
 
     yield from below(QuoteweaveError, 0)
 

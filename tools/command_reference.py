@@ -41,8 +41,8 @@ def _sections(commands: Mapping[str, LazyCommand], groups: tuple[str, ...]) -> l
 
 
 def _section(name: str, command: Any, *, depth: int) -> str:
-    arguments = [argument_name(each) for each in command.params if not _is_option(each)]
-    rows = [_row(each) for each in command.params if "--help" not in each.opts and not each.hidden]
+    arguments = [argument_name(parameter) for parameter in command.params if not _is_option(parameter)]
+    rows = [_row(parameter) for parameter in command.params if "--help" not in parameter.opts and not parameter.hidden]
     table = "".join(["| | | |\n|---|---|---|\n", *rows])
     return f"{'#' * depth} {' '.join((name, *arguments))}\n\n{_text(command.help or '')}\n\n{table}"
 
@@ -66,8 +66,8 @@ def _row(parameter: Any) -> str:
         notes.append(f"default {parameter.default if parameter.show_default is True else parameter.show_default}")
     if parameter.envvar:
         notes.append(f"or {parameter.envvar}")
-    if found := choices(parameter):
-        notes.append("one of " + ", ".join(found))
+    if allowed := choices(parameter):
+        notes.append("one of " + ", ".join(allowed))
     text = re.sub(r"\s+", " ", parameter.help or "").replace("|", "\\|")
     return f"| `{names}` | {text} | {'; '.join(notes)} |\n"
 
@@ -96,8 +96,8 @@ def settings_table() -> str:
 
 def with_settings(guide: str) -> str:
     """Return the guide with the current table between its two marks."""
-    before, _, rest = guide.partition(BEGIN)
-    _, _, after = rest.partition(END)
+    before, _, from_begin = guide.partition(BEGIN)
+    _, _, after = from_begin.partition(END)
     return f"{before}{BEGIN}\n{settings_table()}\n{END}{after}"
 
 

@@ -32,20 +32,20 @@ Sense = tuple[str, str]
 def main(folder: Path) -> None:
     """Write the file."""
     uses, wider = sense_uses(folder), wider_senses(folder)
-    keys, times = stems_of(uses, irregular_forms(folder)), {word: sum(own.values()) for word, own in uses.items()}
+    keys, times = stems_of(uses, irregular_forms(folder)), {word: sum(senses.values()) for word, senses in uses.items()}
     of_key = Counter[str]()
-    for word, own in keys.items():
-        of_key.update(dict.fromkeys(own, times[word]))
+    for word, word_keys in keys.items():
+        of_key.update(dict.fromkeys(word_keys, times[word]))
     table = defaultdict[str, dict[str, tuple[float, str]]](dict)
     for word, other, likely in synonyms(uses, wider):
         for key, stem in product(keys[word], only_stem(other)):
-            found = likely * times[word] / of_key[key], other
-            if stem != key and found[0] >= LEAST:
-                table[key][stem] = max(table[key].get(stem, found), found)
+            weighted = likely * times[word] / of_key[key], other
+            if stem != key and weighted[0] >= LEAST:
+                table[key][stem] = max(table[key].get(stem, weighted), weighted)
     lines = []
     frequent = {key for key, used in of_key.items() if used >= FREQUENT}
     for key in sorted(table.keys() | frequent):
-        best = sorted(table[key].values(), key=lambda found: (-found[0], found[1]))[:MOST]
+        best = sorted(table[key].values(), key=lambda weighted: (-weighted[0], weighted[1]))[:MOST]
         lines.append(" ".join([key + "*" * (key in frequent), *(other for _, other in best)]) + "\n")
     OUTPUT.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
     print(f"{OUTPUT}: {len(lines)} words, {OUTPUT.stat().st_size / 1000:.0f} kB")
@@ -61,8 +61,8 @@ def stems_of(words_known: Iterable[str], irregular: dict[str, list[str]]) -> dic
 
 def only_stem(form: str) -> list[str]:
     """The stem of a word; nothing for what is several words, or none that is searched for."""
-    found = words(form) if _WORD.fullmatch(form) else []
-    return found if len(found) == 1 else []
+    stems = words(form) if _WORD.fullmatch(form) else []
+    return stems if len(stems) == 1 else []
 
 
 def sense_uses(folder: Path) -> dict[str, dict[Sense, float]]:
@@ -75,8 +75,8 @@ def sense_uses(folder: Path) -> dict[str, dict[Sense, float]]:
     uses = defaultdict[str, dict[Sense, float]](dict)
     for part, name in FILES.items():
         for line in read(folder / f"index.{name}"):
-            word, *rest = line.split()
-            for rank, sense in enumerate(rest[-int(rest[1]) :], 1):
+            word, *fields = line.split()
+            for rank, sense in enumerate(fields[-int(fields[1]) :], 1):
                 uses[word][part, sense] = counts[word, part, rank] + 1 / rank
     return uses
 
@@ -106,17 +106,19 @@ def irregular_forms(folder: Path) -> dict[str, list[str]]:
 
 def synonyms(uses: dict[str, dict[Sense, float]], wider: dict[Sense, list[Sense]]) -> Iterator[tuple[str, str, float]]:
     """Each word, each other that may mean the same, and how likely it does."""
-    shares = {word: {sense: used / sum(own.values()) for sense, used in own.items()} for word, own in uses.items()}
+    shares = {
+        word: {sense: used / sum(senses.values()) for sense, used in senses.items()} for word, senses in uses.items()
+    }
     having = defaultdict[Sense, list[tuple[str, float]]](list)
-    for word, own in shares.items():
-        for sense, share in own.items():
+    for word, senses in shares.items():
+        for sense, share in senses.items():
             having[sense].append((word, share))
-    for word, own in shares.items():
+    for word, senses in shares.items():
         likely = defaultdict[str, float](float)
-        for sense, share in own.items():
+        for sense, share in senses.items():
             for also, weight in ((sense, 1.0), *((above, WIDER) for above in wider[sense])):
-                for other, of_other in having[also]:
-                    likely[other] += weight * share * of_other
+                for other, other_share in having[also]:
+                    likely[other] += weight * share * other_share
         yield from ((word, other, total) for other, total in likely.items() if total >= LEAST and other != word)
 
 

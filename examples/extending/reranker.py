@@ -14,7 +14,11 @@ class PreferRecent:
     name = "prefer-recent"
 
     def __init__(self, collection: Collection, keep: float = 0.9) -> None:
-        years = {one.name: int(one.metadata["year"]) for one in collection.documents() if "year" in one.metadata}
+        years = {
+            document.name: int(document.metadata["year"])
+            for document in collection.documents()
+            if "year" in document.metadata
+        }
         newest, self._oldest = max(years.values(), default=0), min(years.values(), default=0)
         self._weights = {name: keep ** (newest - year) for name, year in years.items()}
         self._least = keep ** (newest - self._oldest)

@@ -16,13 +16,14 @@ class NgramRetriever:
         rows = self._collection.select(where).tolist()  # applies the filter, and leaves headers and footers out
         quotes = [quote for quote in self._collection.quotes_at(rows) if quote is not None]
         contents = [self._ngrams(quote.all_text()) for quote in quotes]
-        found = []
+        rankings = []
         for query in queries:
-            asked = self._ngrams(query.text)
-            scores = [len(asked & content) / max(1, len(asked)) for content in contents]
-            best = sorted((at for at, score in enumerate(scores) if score > 0), key=lambda at: -scores[at])[: max(0, k)]
-            found.append([Hit(rank=rank, score=scores[at], quote=quotes[at]) for rank, at in enumerate(best, 1)])
-        return found
+            question_ngrams = self._ngrams(query.text)
+            scores = [len(question_ngrams & content) / max(1, len(question_ngrams)) for content in contents]
+            matching = [index for index, score in enumerate(scores) if score > 0]
+            best = sorted(matching, key=lambda index: -scores[index])[: max(0, k)]
+            rankings.append([Hit(rank=rank, score=scores[i], quote=quotes[i]) for rank, i in enumerate(best, 1)])
+        return rankings
 
     def _ngrams(self, text: str) -> set[str]:
         padded = f" {' '.join(text.casefold().split())} "

@@ -18,11 +18,13 @@ class ReadingList:
         self, query: str, k: int = 10, *, by: str = "relevance", before: PublicationDate | None = None
     ) -> PapersFound:
         """The papers with a word of the query; with a limit of date, those that surely are not later."""
-        dated = [one for one in self._papers if not before or (one.published and not one.published.may_follow(before))]
-        shared = {one.id: len(_words(query) & _words(f"{one.title} {one.abstract}")) for one in dated}
-        cited = {one.id: -1 if one.citations is None else one.citations for one in dated}
+        dated = self._papers
+        if before is not None:
+            dated = [paper for paper in dated if paper.published and not paper.published.may_follow(before)]
+        shared = {paper.id: len(_words(query) & _words(f"{paper.title} {paper.abstract}")) for paper in dated}
+        cited = {paper.id: -1 if paper.citations is None else paper.citations for paper in dated}
         order = cited if by == "citations" else shared
-        ranked = sorted((one for one in dated if shared[one.id]), key=lambda one: -order[one.id])
+        ranked = sorted((paper for paper in dated if shared[paper.id]), key=lambda paper: -order[paper.id])
         return PapersFound(papers=tuple(ranked[:k]))
 
     async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:  # noqa: ARG002

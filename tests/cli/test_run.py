@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from builders import write_json_lines
 from forked_programs import ForkedProgram
-from made_runs import GOODS, RunIt, asking, row, score, timeless, told, value
+from made_runs import GOODS, RunIt, asking, row, score, scripted_reply, timeless, value
 from typer.testing import CliRunner
 
 from quoteweave.cli.app import app
@@ -51,7 +51,7 @@ rerank = "endpoint:reranker@URL"
 
 
 def test_the_four_settings_of_table_7_give_known_scores(run_it: RunIt, port: Path, dataset: Path) -> None:
-    with ModelServer(lambda request: told(request) if "messages" in request else Reply()) as server:
+    with ModelServer(lambda request: scripted_reply(request) if "messages" in request else Reply()) as server:
         outcomes = value(run_it(TABLE_7, "-c", port, "--json", url=server.base_url))
     assert [outcome["setting"] for outcome in outcomes] == ["perfect", "original", "clauses", "ensemble"]
     perfect, *retrieved = outcomes
@@ -88,7 +88,7 @@ def test_a_run_of_several_questions_at_once_has_the_same_file_when_killed_and_re
         if len(server.requests) == moment:
             assert started.wait(60)
             os.kill(victim[0].pid, signal.SIGKILL)
-        return told(request)
+        return scripted_reply(request)
 
     with ModelServer(killing) as server:
         arguments = map(str, asking(tmp_path, dataset, "killed"))
@@ -98,7 +98,7 @@ def test_a_run_of_several_questions_at_once_has_the_same_file_when_killed_and_re
         started.set()
         assert victim[0].wait() == -signal.SIGKILL
         assert run_it(config, url=server.base_url, out="killed").exit_code == 0
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         assert run_it(config, url=server.base_url, out="whole").exit_code == 0
     assert lines_of(tmp_path / "killed") == lines_of(tmp_path / "whole")
     assert [json.loads(line)["example"] for line in lines_of(tmp_path / "whole")] == list(GOODS)
@@ -106,7 +106,7 @@ def test_a_run_of_several_questions_at_once_has_the_same_file_when_killed_and_re
 
 def test_a_run_killed_and_resumed_is_the_same_but_for_times(run_it: RunIt, dataset: Path, tmp_path: Path) -> None:
     config = 'model = "scripted"\nquotes = "dataset"\norder = "shuffled"\n[limits]\nconcurrency = 1\n'
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         assert run_it(config, url=server.base_url, out="whole").exit_code == 0
     for moment in (1, 3, 5):
         victim: list[ForkedProgram] = []
@@ -121,7 +121,7 @@ def test_a_run_killed_and_resumed_is_the_same_but_for_times(run_it: RunIt, datas
             if len(server.requests) == moment:
                 assert started.wait(60)
                 os.kill(victim[0].pid, signal.SIGKILL)
-            return told(request)
+            return scripted_reply(request)
 
         with ModelServer(killing) as server:
             arguments = map(str, asking(tmp_path, dataset, f"killed{moment}"))
@@ -141,7 +141,7 @@ def test_failures_are_kept_as_failures_and_asked_again(run_it: RunIt, tmp_path: 
     def faulty(request: Mapping[str, Any]) -> Reply:
         if broken[0] and "much coal was" in str(request):
             return Reply(status=400, text="this context is too long")
-        return told(request)
+        return scripted_reply(request)
 
     config = 'model = "scripted"\nquotes = "dataset"\n'
     with ModelServer(faulty) as server:
@@ -170,7 +170,7 @@ def test_a_dead_endpoint_ends_the_run_soon(run_it: RunIt, monkeypatch: pytest.Mo
 
 def test_a_budget_ends_the_run_and_more_of_it_goes_on(run_it: RunIt) -> None:
     config = 'model = "scripted"\nquotes = "dataset"\n[limits]\nconcurrency = 1\nmax_tokens = LEFT\n'
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         result = run_it(config.replace("LEFT", "1_000"), url=server.base_url)
         assert isinstance(result.exception, UsageError)
         assert "tokens are spent of the 1,000 tokens allowed" in str(result.exception)
@@ -182,7 +182,7 @@ def test_a_budget_ends_the_run_and_more_of_it_goes_on(run_it: RunIt) -> None:
 
 def test_calls_that_were_kept_are_replayed_without_a_server(run_it: RunIt, tmp_path: Path) -> None:
     config = f'model = "scripted"\nquotes = "dataset"\n[limits]\ncalls = "{tmp_path / "calls"}"\n'
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         first = value(run_it(config, "--json", url=server.base_url))
     again = value(run_it(config, "--json", url=server.base_url, out="again"))
     assert (first[0]["answered"], again[0]["answered"], again[0]["failed"]) == (6, 6, 0)
@@ -194,7 +194,9 @@ EXPANDING = 'model = "scripted"\nexpand = "chat"\nrerank = "chat"\nretriever = [
 
 def test_calls_of_expansion_and_reranking_are_the_runs_own(run_it: RunIt, port: Path, tmp_path: Path) -> None:
     config = f'{EXPANDING}[limits]\ncalls = "{tmp_path / "calls"}"\n'
-    with ModelServer(lambda request: told(request) if "Passages" not in str(request) else Reply(text="[1]")) as server:
+    with ModelServer(
+        lambda request: scripted_reply(request) if "Passages" not in str(request) else Reply(text="[1]")
+    ) as server:
         first = value(run_it(config, "-c", port, "--json", url=server.base_url))
         asked = {str(request["messages"][0]["content"])[:20] for request in server.requests}
     again = value(run_it(config, "-c", port, "--json", url=server.base_url, out="again"))
@@ -212,7 +214,7 @@ def test_prompts_of_one_s_own_expand_too_and_are_part_of_what_a_run_is(
     config = config.replace("PROMPTS", str(tmp_path / "prompts"))
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts" / "expand_system.txt").write_text("Make at most $most clauses, in verse.")
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         assert run_it(config, "-c", port, url=server.base_url).exit_code == 0
         systems = {str(request["messages"][0]["content"]) for request in server.requests}
         (tmp_path / "prompts" / "expand_system.txt").write_text("Make at most $most clauses, in prose.")
@@ -225,7 +227,7 @@ def test_prompts_of_one_s_own_expand_too_and_are_part_of_what_a_run_is(
 def test_an_expansion_that_fails_is_told_of_with_the_answer(run_it: RunIt, port: Path, tmp_path: Path) -> None:
     def script(request: Mapping[str, Any]) -> Reply:
         expands = str(request["messages"][-1]["content"]).startswith("Question: ")
-        return Reply(status=400, text="no") if expands else told(request)
+        return Reply(status=400, text="no") if expands else scripted_reply(request)
 
     with ModelServer(script) as server:
         run_it('model = "scripted"\nexpand = "chat"\nretriever = ["bm25"]\n', "-c", port, url=server.base_url)
@@ -238,7 +240,7 @@ def test_quotes_are_cut_to_the_window_and_counted(run_it: RunIt, dataset: Path, 
     for one in rows:
         one["text_quotes"][7]["text"] = "barley " * 5000
     write_json_lines(dataset, rows)
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         config = 'model = "scripted"\nquotes = "dataset"\nwindow = 4000\n'
         (outcome,) = value(run_it(config, "--json", url=server.base_url))
         assert all(len(str(request)) < 4 * 4000 for request in server.requests)
@@ -247,7 +249,7 @@ def test_quotes_are_cut_to_the_window_and_counted(run_it: RunIt, dataset: Path, 
 
 
 def test_gold_can_be_put_at_a_place(run_it: RunIt, tmp_path: Path, dataset: Path) -> None:
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         run_it('model = "scripted"\nquotes = "dataset"\norder = "gold_at"\nplace = 12\n', url=server.base_url)
     for prediction in read_run(tmp_path / "runs")[1]:
         assert prediction.context is not None
@@ -286,7 +288,7 @@ def test_another_configuration_wants_another_folder(run_it: RunIt) -> None:
 def test_a_judge_gives_its_verdict_beside_the_gate_and_is_part_of_the_run(run_it: RunIt, tmp_path: Path) -> None:
     def judging(request: Mapping[str, Any]) -> Reply:
         if "supported" not in str(request["messages"]):
-            return told(request)
+            return scripted_reply(request)
         doubts = "So much coal" in str(request["messages"][-1]["content"])
         return Reply(text='{"supported": "no"}' if doubts else '{"supported": "yes"}')
 
@@ -307,7 +309,7 @@ def test_a_judge_gives_its_verdict_beside_the_gate_and_is_part_of_the_run(run_it
 
 
 def test_a_judge_that_is_named_is_kept_within_the_limits_too(run_it: RunIt, tmp_path: Path) -> None:
-    with ModelServer(lambda _: Reply(text='{"supported": "yes"}')) as judge, ModelServer(told) as server:
+    with ModelServer(lambda _: Reply(text='{"supported": "yes"}')) as judge, ModelServer(scripted_reply) as server:
         config = (
             f'model = "scripted"\nquotes = "dataset"\ncheck = "chat:judge@{judge.base_url}"\n'
             f'[limits]\ncalls = "{tmp_path / "calls"}"\n'
@@ -328,7 +330,7 @@ def test_a_checker_that_is_not_there_is_told_before_anything_is_asked(run_it: Ru
 
 
 def test_no_ranking_is_scored_where_a_run_kept_none(run_it: RunIt, tmp_path: Path, dataset: Path, port: Path) -> None:
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         run_it('model = "scripted"\nretriever = ["bm25"]\n', "-c", port, url=server.base_url)
     said = ["eval", "score", tmp_path / "runs", "--dataset", "mmdocrag-20", "--references", dataset, "--json"]
     figures = value(CliRunner().invoke(app, [str(part) for part in said]))["figures"]
@@ -344,7 +346,7 @@ def test_settings_that_are_no_tables_are_told(run_it: RunIt, config: str) -> Non
 
 
 def test_a_run_ends_where_its_calls_cannot_be_kept(run_it: RunIt) -> None:
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         config = 'model = "scripted"\nquotes = "dataset"\n[limits]\nconcurrency = 1\ncalls = "/proc/calls"\n'
         result = run_it(config, url=server.base_url)
         assert result.exit_code != 0
@@ -374,7 +376,7 @@ def test_the_example_of_table_7_is_a_configuration_of_four_settings() -> None:
 
 
 def test_two_commands_do_not_write_one_run(run_it: RunIt, tmp_path: Path) -> None:
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         config = 'model = "scripted"\nquotes = "dataset"\n'
         run_it(config, "--limit", 1, url=server.base_url)
         with open_for_append(tmp_path / "runs" / "predictions.jsonl"):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_runs import RunIt, told, value
+from made_runs import RunIt, scripted_reply, value
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import UsageError
@@ -17,7 +17,7 @@ from quoteweave.testing import ModelServer, Reply
 
 def test_what_was_spent_before_counts_when_a_run_is_gone_on_with(run_it: RunIt) -> None:
     def costly(request: Mapping[str, Any]) -> Reply:
-        return Reply(text=told(request).text, usage=Usage(input_tokens=1500, output_tokens=100))
+        return Reply(text=scripted_reply(request).text, usage=Usage(input_tokens=1500, output_tokens=100))
 
     for limit in ("max_tokens = 3_400", "max_usd = 0.009"):
         config = f'model = "gpt-4.1"\nquotes = "dataset"\n[limits]\nconcurrency = 1\n{limit}\n'
@@ -36,7 +36,7 @@ def test_all_settings_together_keep_to_the_tokens_of_a_minute(run_it: RunIt, mon
         raise UsageError("it waits")
 
     def costly(request: Mapping[str, Any]) -> Reply:
-        return Reply(text=told(request).text, usage=Usage(input_tokens=1200, output_tokens=10))
+        return Reply(text=scripted_reply(request).text, usage=Usage(input_tokens=1200, output_tokens=10))
 
     defaults: Any = RateLimitedChat.__init__.__kwdefaults__
     monkeypatch.setitem(defaults, "sleep", sleep)
@@ -74,7 +74,7 @@ def test_as_many_questions_are_under_way_as_the_configuration_says(
         await answer_all(*given, concurrency=concurrency)
 
     monkeypatch.setattr("quoteweave.pipeline.runs.answerer.answer_all", ask)
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         config = 'model = "m"\nquotes = "dataset"\n[limits]\nconcurrency = 3\n'
         (outcome,) = value(run_it(config, "--limit", 3, "--json", url=server.base_url))
     assert (outcome["answered"], allowed) == (3, [3])
@@ -84,7 +84,7 @@ def test_gate_size_and_view_are_what_the_configuration_says(
     run_it: RunIt, port: Path, dataset: Path, tmp_path: Path
 ) -> None:
     def wrong(request: Mapping[str, Any]) -> Reply:
-        return Reply(text=told(request).text.replace("So much", "So much, 77 tonnes of"))
+        return Reply(text=scripted_reply(request).text.replace("So much", "So much, 77 tonnes of"))
 
     dataset.write_text(dataset.read_text().replace("And who paid?", "Any note or number?"))
     with ModelServer(wrong) as server:
@@ -100,6 +100,6 @@ def test_gate_size_and_view_are_what_the_configuration_says(
     (refused,) = read_run(tmp_path / "refuse")[1]
     assert refused.answer is not None
     assert refused.answer.status == "abstained"
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         result = run_it('model = "m"\nquotes = "dataset"\nview = "ocr_text"\n', url=server.base_url, out="ocr")
     assert "no image quote of this question has ocr_text" in result.stderr

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from builders import write_json_lines
-from made_runs import RunIt, row, told, value
+from made_runs import RunIt, row, scripted_reply, value
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
@@ -27,7 +27,7 @@ def asks_clauses(request: Mapping[str, Any]) -> bool:
 def both(request: Mapping[str, Any]) -> Reply:
     if asks_clauses(request):
         return Reply(text='["how much was shipped"]', usage=Usage(input_tokens=1000, output_tokens=100))
-    return told(request)
+    return scripted_reply(request)
 
 
 def test_clauses_are_written_by_the_model_of_the_file_within_the_limits(
@@ -56,7 +56,7 @@ def test_what_a_search_could_not_do_is_said_with_the_answer(
     tmp_path: Path,
 ) -> None:
     def lame(request: Mapping[str, Any]) -> Reply:
-        return Reply(status=400, text="no such model") if asks_clauses(request) else told(request)
+        return Reply(status=400, text="no such model") if asks_clauses(request) else scripted_reply(request)
 
     with ModelServer(lame) as server:
         assert run_it(CLAUSES, "-c", port, url=server.base_url).exit_code == 0
@@ -67,7 +67,7 @@ def test_what_a_search_could_not_do_is_said_with_the_answer(
 def test_an_error_with_half_a_character_is_a_failure_of_one_question(run_it: RunIt, tmp_path: Path) -> None:
     def bad(request: Mapping[str, Any]) -> Reply:
         broken = len(server.requests) == 2
-        return Reply(status=400, body=b'{"error":{"message":"bad \\ud800"}}') if broken else told(request)
+        return Reply(status=400, body=b'{"error":{"message":"bad \\ud800"}}') if broken else scripted_reply(request)
 
     with ModelServer(bad) as server:
         assert run_it(OWN + "[limits]\nconcurrency = 1\n", url=server.base_url).exit_code == 1
@@ -88,7 +88,7 @@ def test_a_folder_of_calls_that_cannot_be_written_ends_the_run(run_it: RunIt, mo
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("quoteweave.core.files.result_cache.written_whole", full)
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         result = run_it(OWN + '[limits]\nconcurrency = 1\ncalls = "calls"\n', url=server.base_url)
     assert isinstance(result.exception, StorageError)
     assert "No space left on device; free space and resume" in str(result.exception)
@@ -106,7 +106,7 @@ def test_all_settings_keep_one_pace(run_it: RunIt, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("quoteweave.pipeline.composition.make_rag.TokenBucket", Bucket)
     config = OWN + '[limits]\ntokens_per_minute = 100_000\n[[setting]]\nname = "a"\n[[setting]]\nname = "b"\n'
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         assert run_it(config, url=server.base_url).exit_code == 0
     assert made == [100_000]
 
@@ -139,7 +139,7 @@ def test_pictures_of_names_that_no_file_can_have_are_missing_before_anything_is_
     for one in rows:
         one["img_quotes"][0]["img_path"] = "a\0b.jpg"
     write_json_lines(dataset, rows)
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         result = run_it(OWN + "images = true\n", "--image-folder", tmp_path, url=server.base_url)
     assert isinstance(result.exception, DatasetError)
     assert "a\0b.jpg of question 'grain'" in str(result.exception)
@@ -156,7 +156,7 @@ def test_questions_that_are_too_long_do_not_keep_the_others_waiting(
 
     def short(request: Mapping[str, Any]) -> Reply:
         long = "much coal was" in str(request["messages"])
-        return Reply(status=400, text="maximum context length is 4096 tokens") if long else told(request)
+        return Reply(status=400, text="maximum context length is 4096 tokens") if long else scripted_reply(request)
 
     with ModelServer(short) as server:
         outcome = value(run_it(OWN + "[limits]\nconcurrency = 1\n", "--json", url=server.base_url))[0]

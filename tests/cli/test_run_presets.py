@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from made_runs import told
+from made_runs import scripted_reply
 from typer.testing import CliRunner, Result
 
 from quoteweave.cli.app import app
@@ -20,7 +20,7 @@ def run(dataset: Path, *options: object) -> Result:
 
 def test_the_model_is_asked_by_the_papers_conditions(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QUOTEWEAVE_MODEL", "m")
-    with ModelServer(told) as server:
+    with ModelServer(scripted_reply) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         assert run(dataset, "--preset", "mmdocrag-text").exit_code == 0
         (request,) = server.requests

@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from made_documents import made, made_page, made_quote, put
+from made_documents import made_document, made_page, made_quote, put
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import (
@@ -35,7 +35,7 @@ def test_a_new_collection_is_empty_and_says_its_format(tmp_path: Path) -> None:
 
 def test_what_is_there_is_opened_and_never_taken_for_new(tmp_path: Path) -> None:
     with Collection.create(tmp_path / "c") as collection, collection.writer() as writer:
-        put(writer, tmp_path, "a.txt", made(["text"]))
+        put(writer, tmp_path, "a.txt", made_document(["text"]))
     with pytest.raises(CollectionExists, match=r"is at .*/c already; open it, or name a new"):
         Collection.create(tmp_path / "c")
     for opening in (Collection.open, Collection.open_or_create):
@@ -133,7 +133,7 @@ def test_what_was_put_is_read_back(tmp_path: Path) -> None:
     with Collection.create(tmp_path / "c") as collection:
         with collection.writer() as writer:
             stored = put(writer, tmp_path, name, parsed, metadata={"year": "2020"})
-            put(writer, tmp_path, "0 first.txt", made(["other"]))
+            put(writer, tmp_path, "0 first.txt", made_document(["other"]))
         document = collection.document(name)
         assert document == stored
         assert (document.format, document.parser, document.pages, document.quotes) == ("text", "made/1", 2, 3)
@@ -154,15 +154,15 @@ def test_what_was_put_is_read_back(tmp_path: Path) -> None:
 def test_rows_lead_to_quotes_in_the_order_asked_and_removed_ones_to_none(tmp_path: Path) -> None:
     with Collection.create(tmp_path / "c") as collection:
         with collection.writer() as writer:
-            put(writer, tmp_path, "b.txt", made(["b0", "b1"]))
-            put(writer, tmp_path, "a.txt", made(["a0", "a1"]))
+            put(writer, tmp_path, "b.txt", made_document(["b0", "b1"]))
+            put(writer, tmp_path, "a.txt", made_document(["a0", "a1"]))
         found = {document.name: (rows, quotes) for document, rows, quotes in collection.iter_documents_quotes()}
         assert list(found) == ["a.txt", "b.txt"]
         (a0, a1), (b0, b1) = found["a.txt"][0], found["b.txt"][0]
         assert [quote.text for quote in found["b.txt"][1]] == ["b0", "b1"]
         with collection.writer() as writer:
             writer.remove("a.txt")
-            put(writer, tmp_path, "c.txt", made(["c0", "c1"]))
+            put(writer, tmp_path, "c.txt", made_document(["c0", "c1"]))
         quotes = collection.quotes_at([b1, a0, b0, b1, a1, 10**12])
         assert [quote and quote.text for quote in quotes] == ["b1", None, "b0", "b1", None, None]
         assert collection.quotes_at([]) == []
@@ -197,7 +197,7 @@ def test_counts_tell_kinds_and_layouts_apart(tmp_path: Path) -> None:
 def test_a_document_that_does_not_exist_is_answered_with_near_names(tmp_path: Path) -> None:
     with Collection.create(tmp_path / "c") as collection:
         with collection.writer() as writer:
-            put(writer, tmp_path, "reports/Annual 2020.pdf", made(["text"]))
+            put(writer, tmp_path, "reports/Annual 2020.pdf", made_document(["text"]))
         for ask in (collection.document, collection.pages, collection.document_quotes, collection.source_file):
             for wrong in ("annual 2020.pdf", "reports/Anual 2020.pdf"):
                 with pytest.raises(UsageError, match=r"did you mean 'reports/Annual 2020\.pdf'\?"):
@@ -217,7 +217,7 @@ def test_a_quote_that_does_not_exist_is_not_found(tmp_path: Path) -> None:
 def test_a_source_removed_by_hand_is_named(tmp_path: Path) -> None:
     with Collection.create(tmp_path / "c") as collection:
         with collection.writer() as writer:
-            put(writer, tmp_path, "a.txt", made(["text"]))
+            put(writer, tmp_path, "a.txt", made_document(["text"]))
         collection.source_file("a.txt").unlink()
         with pytest.raises(CollectionError, match=r"the file of 'a\.txt', is missing"):
             collection.source_file("a.txt")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_documents import made, put
+from made_documents import made_document, put
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexState
@@ -84,7 +84,7 @@ def test_kinds_of_one_index_share_their_shards_until_the_last_is_dropped(
     tmp_path: Path, collection: Collection
 ) -> None:
     with collection.writer() as writer:
-        put(writer, tmp_path, "a.txt", made(["one"]))
+        put(writer, tmp_path, "a.txt", made_document(["one"]))
         for fingerprint, index in [
             ("f1", "f1.flat"),
             ("f1", "f1.two-stage"),

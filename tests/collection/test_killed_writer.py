@@ -8,7 +8,7 @@ from pathlib import Path
 
 from forked_programs import ForkedProgram
 from killed_processes import left_by_kills
-from made_documents import made, put, stored_files
+from made_documents import made_document, put, stored_files
 
 from quoteweave.collection.collection import Collection
 from quoteweave.index import lexical
@@ -20,7 +20,7 @@ def work(root: Path) -> None:
         known = {document.name for document in collection.documents()}
         for name, version in [("a.txt", 1), ("b.txt", 1), ("a.txt", 2)]:
             image = collection.images.put(f"{name} {version}".encode(), suffix=".png")
-            put(writer, root.parent, name, made([f"{version}"] * 3, image=image))
+            put(writer, root.parent, name, made_document([f"{version}"] * 3, image=image))
         writer.publish("made", "f1", build=_build, revision=collection.revision())
         for name in {"b.txt"} | known - {"a.txt"}:
             writer.remove(name)

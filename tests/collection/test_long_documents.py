@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from made_documents import made, made_quote, put
+from made_documents import made_document, made_quote, put
 
 from quoteweave.collection.catalog import stored_documents
 from quoteweave.collection.collection import Collection
@@ -53,7 +53,7 @@ def test_the_quotes_of_a_long_document_are_indexed_page_by_page() -> None:
 def test_a_long_document_is_indexed_and_described_like_a_short_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    parsed = made([f"{number // 2 + 1} Grain of pier {number}" for number in range(8)], image=None)
+    parsed = made_document([f"{number // 2 + 1} Grain of pier {number}" for number in range(8)], image=None)
     files = []
     for most in (100, 3):
         monkeypatch.setattr(stored_documents, "MAX_IN_MEMORY", most)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_documents import made, origin_of, put, stored_files
+from made_documents import made_document, origin_of, put, stored_files
 from operating_system import no_file_above
 from other_user import printed_by_nobody
 
@@ -22,11 +22,11 @@ BIG = 1 << 20
 
 def grow_source(collection: Collection, writer: Writer, folder: Path) -> None:
     big = folder / "big.txt"
-    writer.put(big, name="big.txt", format="text", origin=origin_of(big), parsed=made(["new"]))
+    writer.put(big, name="big.txt", format="text", origin=origin_of(big), parsed=made_document(["new"]))
 
 
 def grow_catalog(collection: Collection, writer: Writer, folder: Path) -> None:
-    put(writer, folder, "a.txt", made(["word " * 1000] * 500), content=b"new")
+    put(writer, folder, "a.txt", made_document(["word " * 1000] * 500), content=b"new")
 
 
 def grow_image(collection: Collection, writer: Writer, folder: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_disk_that_refuses_leaves_what_was_there(
 ) -> None:
     with Collection.create(tmp_path / "c") as collection:
         with collection.writer() as writer:
-            put(writer, tmp_path, "a.txt", made(["old"]))
+            put(writer, tmp_path, "a.txt", made_document(["old"]))
         big = tmp_path / "big.txt"
         big.write_bytes(b"x" * BIG)
         with (
@@ -64,7 +64,7 @@ def test_a_disk_that_refuses_leaves_what_was_there(
         assert [quote.text for quote in collection.document_quotes("a.txt")] == ["old"]
         assert collection.source_file("a.txt").read_bytes() == b"old"
         with collection.writer() as writer:
-            put(writer, tmp_path, "a.txt", made(["new"]))
+            put(writer, tmp_path, "a.txt", made_document(["new"]))
         assert [quote.text for quote in collection.document_quotes("a.txt")] == ["new"]
         kept = {collection.source_file("a.txt")}
         assert set().union(*(stored_files(collection.root / name) for name in ("sources", "images", "vectors"))) == kept
@@ -85,7 +85,7 @@ def test_a_catalogue_that_is_no_database_is_named_with_the_way_out(tmp_path: Pat
 @pytest.mark.parametrize("last_writer", ["ended", "was killed"])
 def test_damage_in_the_middle_of_the_catalogue_is_named_before_it_is_read(tmp_path: Path, last_writer: str) -> None:
     with Collection.create(tmp_path / "c") as collection, collection.writer() as writer:
-        put(writer, tmp_path, "a.txt", made([f"{number} " + "word " * 100 for number in range(200)]))
+        put(writer, tmp_path, "a.txt", made_document([f"{number} " + "word " * 100 for number in range(200)]))
     path = tmp_path / "c" / "catalog.sqlite"
     data = bytearray(path.read_bytes())
     # Everything but the first pages, which hold the schema and the revision.
@@ -99,7 +99,7 @@ def test_damage_in_the_middle_of_the_catalogue_is_named_before_it_is_read(tmp_pa
 
 def test_every_thread_that_reads_a_damaged_catalogue_first_is_told(tmp_path: Path) -> None:
     with Collection.create(tmp_path / "c") as collection, collection.writer() as writer:
-        put(writer, tmp_path, "a.txt", made([f"{number} " + "word " * 100 for number in range(200)]))
+        put(writer, tmp_path, "a.txt", made_document([f"{number} " + "word " * 100 for number in range(200)]))
     path = tmp_path / "c" / "catalog.sqlite"
     data = bytearray(path.read_bytes())
     data[-1000] ^= 1
@@ -126,9 +126,9 @@ def test_another_program_that_holds_the_catalogue_is_told_apart(
         other = connect(tmp_path / "c" / "catalog.sqlite", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(CollectionLocked, match="another program holds"):
-            put(writer, tmp_path, "a.txt", made(["text"]))
+            put(writer, tmp_path, "a.txt", made_document(["text"]))
         other.close()
-        put(writer, tmp_path, "a.txt", made(["text"]))
+        put(writer, tmp_path, "a.txt", made_document(["text"]))
         assert len(collection.documents()) == 1
 
 
@@ -153,7 +153,7 @@ def test_a_folder_that_may_not_be_written_can_be_read(tmp_path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder, "c")
         with Collection.create(root) as collection, collection.writer() as writer:
-            put(writer, tmp_path, "a.txt", made(["one", "two"]))
+            put(writer, tmp_path, "a.txt", made_document(["one", "two"]))
         Path(folder).chmod(0o755)
         root.chmod(0o555)
         first, second = printed_by_nobody(READING, READ_ONLY, root)
@@ -175,7 +175,7 @@ def test_a_folder_that_may_not_be_read_is_named_with_the_way_out(tmp_path: Path)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder, "c")
         with Collection.create(root) as collection, collection.writer() as writer:
-            put(writer, tmp_path, "a.txt", made(["one", "two"]))
+            put(writer, tmp_path, "a.txt", made_document(["one", "two"]))
         Path(folder).chmod(0o755)
         root.chmod(0)
         said = printed_by_nobody(READING.replace("StorageError", "CollectionError"), CLOSED, root)
@@ -201,10 +201,10 @@ def test_a_reader_sees_the_whole_old_or_the_whole_new_document(tmp_path: Path) -
 
     with Collection.create(tmp_path / "c") as collection, ThreadPoolExecutor(2) as pool:
         with collection.writer() as writer:
-            put(writer, tmp_path, "a.txt", made(["0"] * 20))
+            put(writer, tmp_path, "a.txt", made_document(["0"] * 20))
             readers = [pool.submit(read, collection) for _ in range(2)]
             for version in range(1, 5000):
-                put(writer, tmp_path, "a.txt", made([str(version)] * 20))
+                put(writer, tmp_path, "a.txt", made_document([str(version)] * 20))
                 if len(seen) > 20 or any(reader.done() for reader in readers):
                     break
         done.set()
@@ -216,10 +216,10 @@ def test_a_reader_sees_the_whole_old_or_the_whole_new_document(tmp_path: Path) -
 def test_a_walk_stays_in_the_state_that_it_began_in(tmp_path: Path) -> None:
     with Collection.create(tmp_path / "c") as collection, collection.writer() as writer:
         for name in ("a.txt", "b.txt"):
-            put(writer, tmp_path, name, made([f"old {name}"]))
+            put(writer, tmp_path, name, made_document([f"old {name}"]))
         walk = collection.iter_documents_quotes()
         next(walk)
-        put(writer, tmp_path, "b.txt", made(["new"]))
+        put(writer, tmp_path, "b.txt", made_document(["new"]))
         writer.remove("a.txt")
         (document, _, quotes) = next(walk)
         assert (document.name, [quote.text for quote in quotes]) == ("b.txt", ["old b.txt"])
@@ -228,7 +228,7 @@ def test_a_walk_stays_in_the_state_that_it_began_in(tmp_path: Path) -> None:
 
 def test_a_collection_copied_elsewhere_stands_by_itself(tmp_path: Path) -> None:
     with Collection.create(tmp_path / "c") as collection, collection.writer() as writer:
-        put(writer, tmp_path, "a.txt", made(["text"]))
+        put(writer, tmp_path, "a.txt", made_document(["text"]))
     (tmp_path / "a.txt").unlink()
     shutil.move(tmp_path / "c", tmp_path / "elsewhere")
     with Collection.open(tmp_path / "elsewhere") as collection:

@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from made_documents import made, made_page, made_words, put
+from made_documents import made_document, made_page, made_words, put
 from reportlab.pdfgen.canvas import Canvas
 
 from quoteweave.collection.checksums import row_checksum
@@ -35,8 +35,8 @@ def root(tmp_path: Path) -> Path:
     with Collection.create(tmp_path / "c") as collection:
         add(collection, [tmp_path / "read.pdf"], OPTIONS)
         with collection.writer() as writer:
-            put(writer, tmp_path, "made.pdf", made(TEXTS))
-            put(writer, tmp_path, "imported.pdf", made(["other"]).model_copy(update={"page_words": ()}))
+            put(writer, tmp_path, "made.pdf", made_document(TEXTS))
+            put(writer, tmp_path, "imported.pdf", made_document(["other"]).model_copy(update={"page_words": ()}))
     return tmp_path / "c"
 
 
@@ -85,9 +85,9 @@ def test_a_page_of_a_thousand_words_is_read_as_it_was_stored(tmp_path: Path) -> 
 
 def test_a_document_that_is_replaced_has_the_words_of_its_new_pages_alone(root: Path, tmp_path: Path) -> None:
     with Collection.open(root) as collection, collection.writer() as writer:
-        put(writer, tmp_path, "made.pdf", made(["amsel"]))
+        put(writer, tmp_path, "made.pdf", made_document(["amsel"]))
         assert texts(collection, "made.pdf") == [["amsel"]]
-        put(writer, tmp_path, "made.pdf", made(["amsel"]).model_copy(update={"page_words": ()}))
+        put(writer, tmp_path, "made.pdf", made_document(["amsel"]).model_copy(update={"page_words": ()}))
         assert collection.page_words("made.pdf", 0) is None
 
 
@@ -96,7 +96,7 @@ def test_words_of_some_pages_only_are_refused(tmp_path: Path, pages: tuple[int, 
     words = tuple(made_words("one", page) for page in pages)
     with Collection.create(tmp_path / "c") as collection, collection.writer() as writer:
         with pytest.raises(ValueError, match="the words of other pages than it has"):
-            put(writer, tmp_path, "a.pdf", made(["one", "two"]).model_copy(update={"page_words": words}))
+            put(writer, tmp_path, "a.pdf", made_document(["one", "two"]).model_copy(update={"page_words": words}))
         assert collection.documents() == []
 
 
@@ -201,7 +201,7 @@ def test_words_take_less_than_four_bytes_each_beside_their_quotes(tmp_path: Path
     text = " ".join(f"{word}{number}" for number in range(100) for word in ("amsel", "drossel", "fink", "star"))
     with Collection.create(tmp_path / "c") as collection:
         with collection.writer() as writer:
-            put(writer, tmp_path, "birds.pdf", made([text]))
+            put(writer, tmp_path, "birds.pdf", made_document([text]))
         assert texts(collection, "birds.pdf") == [text.split()]
     with closing(sqlite3.connect(tmp_path / "c" / "catalog.sqlite")) as db:
         ((size,),) = db.execute("SELECT length(words) FROM page_words").fetchall()

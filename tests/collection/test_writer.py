@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_documents import made, made_page, made_quote, origin_of, put, stored_files
+from made_documents import made_document, made_page, made_quote, origin_of, put, stored_files
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.prepared import PackedTexts
@@ -25,11 +25,11 @@ def collection(tmp_path: Path) -> Collection:
 
 def test_ids_follow_from_name_and_content_alone(tmp_path: Path, collection: Collection) -> None:
     with collection.writer() as writer:
-        first = put(writer, tmp_path, "a.txt", made(["one"]))
+        first = put(writer, tmp_path, "a.txt", made_document(["one"]))
         writer.remove("a.txt")
-        again = put(writer, tmp_path, "a.txt", made(["one"]))
-        assert put(writer, tmp_path, "b.txt", made(["one"])).id != again.id
-        assert put(writer, tmp_path, "a.txt", made(["two"])).id != again.id
+        again = put(writer, tmp_path, "a.txt", made_document(["one"]))
+        assert put(writer, tmp_path, "b.txt", made_document(["one"])).id != again.id
+        assert put(writer, tmp_path, "a.txt", made_document(["two"])).id != again.id
     content = hashlib.sha256(b"one").hexdigest()
     assert first.id == again.id == hashlib.sha256(f"a.txt\0{content}".encode()).hexdigest()[:12]
 
@@ -37,11 +37,11 @@ def test_ids_follow_from_name_and_content_alone(tmp_path: Path, collection: Coll
 def test_a_document_of_the_same_name_is_replaced_whole(tmp_path: Path, collection: Collection) -> None:
     old_image = collection.images.put(b"old", suffix=".png")
     with collection.writer() as writer:
-        put(writer, tmp_path, "a.txt", made(["one", "two", "three"], image=old_image))
+        put(writer, tmp_path, "a.txt", made_document(["one", "two", "three"], image=old_image))
     old_rows, old_source = collection.select().tolist(), collection.source_file("a.txt")
     with collection.writer() as writer:
         new_image = collection.images.put(b"new", suffix=".png")
-        put(writer, tmp_path, "a.txt", made(["four"], image=new_image))
+        put(writer, tmp_path, "a.txt", made_document(["four"], image=new_image))
     assert [document.quotes for document in collection.documents()] == [2]
     assert [quote.text for quote in collection.document_quotes("a.txt")] == ["four", ""]
     assert len(collection.pages("a.txt")) == 1
@@ -53,8 +53,8 @@ def test_a_document_of_the_same_name_is_replaced_whole(tmp_path: Path, collectio
 def test_an_image_that_two_documents_share_stays_until_both_are_gone(tmp_path: Path, collection: Collection) -> None:
     image = collection.images.put(b"shared", suffix=".png")
     with collection.writer() as writer:
-        put(writer, tmp_path, "a.txt", made(["same"], image=image))
-        put(writer, tmp_path, "b.txt", made(["same"], image=image))
+        put(writer, tmp_path, "a.txt", made_document(["same"], image=image))
+        put(writer, tmp_path, "b.txt", made_document(["same"], image=image))
     assert collection.source_file("a.txt") == collection.source_file("b.txt")
     with collection.writer() as writer:
         writer.remove("a.txt")
@@ -68,7 +68,7 @@ def test_an_image_that_two_documents_share_stays_until_both_are_gone(tmp_path: P
 def test_the_revision_grows_with_each_change_of_documents_and_no_other(tmp_path: Path, collection: Collection) -> None:
     seen = [collection.revision()]
     with collection.writer() as writer:
-        put(writer, tmp_path, "a.txt", made(["one"]))
+        put(writer, tmp_path, "a.txt", made_document(["one"]))
         seen.append(collection.revision())
         writer.set_metadata("a.txt", {"year": "2020"})
         seen.append(collection.revision())
@@ -84,7 +84,7 @@ def test_the_revision_grows_with_each_change_of_documents_and_no_other(tmp_path:
 
 def test_metadata_changes_leave_quotes_and_rows(tmp_path: Path, collection: Collection) -> None:
     with collection.writer() as writer:
-        put(writer, tmp_path, "a.txt", made(["one"]), metadata={"year": "2020", "lang": "en"})
+        put(writer, tmp_path, "a.txt", made_document(["one"]), metadata={"year": "2020", "lang": "en"})
         rows = collection.select().tolist()
         writer.set_metadata("a.txt", {"year": "2021"})
     assert collection.document("a.txt").metadata == {"year": "2021"}
@@ -103,7 +103,7 @@ def test_failures_are_remembered_until_the_document_goes_in(tmp_path: Path, coll
         ("b.pdf", tmp_path, "needs a password", "ab" * 32),
     ]
     with collection.writer() as writer:
-        put(writer, tmp_path, "a.txt", made(["one"]))
+        put(writer, tmp_path, "a.txt", made_document(["one"]))
         writer.clear_failure("b.pdf")
         writer.clear_failure("never failed")
     assert collection.failures() == []
@@ -113,7 +113,7 @@ def test_a_name_that_is_not_unicode_fails_alone_and_can_be_listed(tmp_path: Path
     name = b"caf\xe9.txt".decode("utf-8", "surrogateescape")
     with collection.writer() as writer:
         with pytest.raises(DamagedDocument, match=r"caf\\udce9\.txt.*document record"):
-            put(writer, tmp_path, name, made(["text"]))
+            put(writer, tmp_path, name, made_document(["text"]))
         writer.fail(name, root=tmp_path / name, reason=f"{name}: not Unicode", content=None)
         assert [failure.name for failure in collection.failures()] == [r"caf\udce9.txt"]
         writer.clear_failure(name)
@@ -136,7 +136,7 @@ def test_what_json_cannot_hold_never_gets_in(tmp_path: Path, collection: Collect
         path = tmp_path / "a.txt"
         origin = origin_of(path).model_copy(update={"root": Path("/caf\udce9")})
         with pytest.raises(DamagedDocument, match="rename that folder"):
-            writer.put(path, name="a.txt", format="text", origin=origin, parsed=made(["text"]))
+            writer.put(path, name="a.txt", format="text", origin=origin, parsed=made_document(["text"]))
     assert collection.documents() == []
 
 
@@ -147,7 +147,7 @@ def test_a_parser_that_breaks_its_promise_changes_nothing(tmp_path: Path, collec
         ParsedDocument(pages=(made_page(0), made_page(0)), quotes=()),
     ]
     with collection.writer() as writer:
-        put(writer, tmp_path, "a.txt", made(["one"]))
+        put(writer, tmp_path, "a.txt", made_document(["one"]))
         for parsed in promises:
             with pytest.raises(ValueError, match=r"the parser of 'a\.txt' gave .* twice"):
                 put(writer, tmp_path, "a.txt", parsed)
@@ -167,7 +167,7 @@ def test_changing_what_is_not_there_is_refused(collection: Collection) -> None:
 def test_shards_live_as_long_as_a_document_refers_to_them(tmp_path: Path, collection: Collection) -> None:
     with collection.writer() as writer:
         for name in ("a.txt", "b.txt"):
-            put(writer, tmp_path, name, made([name]))
+            put(writer, tmp_path, name, made_document([name]))
             for fingerprint in ("f1", "f2"):
                 collection.shards.put(fingerprint, f"key-{name[0]}", {})
                 writer.keep_shards(fingerprint, {name: f"key-{name[0]}"})
@@ -193,7 +193,7 @@ def test_any_sequence_of_changes_leaves_what_a_plain_dict_would(steps: list[tupl
         with collection.writer() as writer:
             for step, name, text in steps:
                 if step == "put":
-                    put(writer, Path(folder), name, made(text))
+                    put(writer, Path(folder), name, made_document(text))
                     model[name] = text
                 elif model.pop(name, None) is not None:
                     writer.remove(name)
@@ -227,7 +227,7 @@ def test_segments_made_by_other_rules_are_made_anew_by_the_next_writer_and_only_
 
     monkeypatch.setattr(Writer, "rebuild_lexical", noting)
     with collection.writer() as writer:
-        put(writer, tmp_path, "a.txt", made(["one"]))
+        put(writer, tmp_path, "a.txt", made_document(["one"]))
     with collection.writer():
         assert made_anew == []
     revision = collection.revision()

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from hostile_pdfs import assembled
 from PIL import Image
 
 from quoteweave.documents.worker_pool import ProcessLimits, StopReason, TaskOutcome
@@ -38,15 +39,7 @@ def pdf(
 
 def raw_pdf(path: Path, objects: Sequence[str | bytes]) -> Path:
     """A PDF of these objects, numbered from 1; the first is the catalogue."""
-    data, places = b"%PDF-1.7\n", []
-    for number, content in enumerate(objects, 1):
-        places.append(len(data))
-        body = content if isinstance(content, bytes) else content.encode()
-        data += b"%d 0 obj\n%b\nendobj\n" % (number, body)
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    size = len(objects) + 1
-    end = b"trailer <</Size %d /Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (size, len(data))
-    path.write_bytes(data + b"xref\n0 %d\n0000000000 65535 f \n" % size + table + end)
+    path.write_bytes(assembled([content if isinstance(content, bytes) else content.encode() for content in objects]))
     return path
 
 

@@ -3,15 +3,11 @@
 from builders import make_example
 from hypothesis import strategies as st
 
-from quoteweave.core.examples import Example, Prediction, Reference
+from quoteweave.core.examples import Example, Reference
 
 
 def gold(answer: str | None = None, short: str | None = None) -> Example:
     return make_example(reference=Reference(answer=answer, short_answer=short))
-
-
-def said(response: str | None) -> Prediction:
-    return Prediction(example="q", scope="context", response=response)
 
 
 PIECES = """

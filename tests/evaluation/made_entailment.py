@@ -18,7 +18,7 @@ def asked(response: str | None, context: Context | None, name: str = "q") -> tup
     return prediction, make_example(name, context=context)
 
 
-class Says:
+class ListedEntailment:
     """An entailment model: claim to the sets of passages that entail it, those with more passages included."""
 
     name = "says"

@@ -3,29 +3,22 @@
 import json
 from collections.abc import Mapping, Sequence
 
+from builders import make_quote
+
 from quoteweave.core.answers import Completion, Context
 from quoteweave.core.examples import Example, Prediction, Reference
-from quoteweave.core.records import Hit, Kind, Query, Quote
+from quoteweave.core.records import Hit, Kind, Layout, Query
 from quoteweave.evaluation.judges.judgements import ASPECTS
 
 
-def said(score: int = 4, **changed: int) -> str:
+def judge_reply(score: int = 4, **changed: int) -> str:
     """A judge's reply: the same score for each criterion, but for those changed."""
     return f"It reads well.\n{json.dumps({**dict.fromkeys(ASPECTS, score), **changed})}"
 
 
 def made_hit(kind: Kind, text: str, *, image: str | None = None, page_label: str = "7") -> Hit:
-    quote = Quote(
-        id=text[:5],
-        document="report.pdf",
-        page=6,
-        page_label=page_label,
-        bbox=(0, 0, 0, 0),
-        kind=kind,
-        layout="paragraph" if kind == "text" else "chart",
-        text=text,
-        image=image,
-    )
+    layout: Layout = "paragraph" if kind == "text" else "chart"
+    quote = make_quote(text, id=text[:5], page=6, page_label=page_label, bbox=(0, 0, 0, 0), layout=layout, image=image)
     return Hit(rank=1, score=1, quote=quote)
 
 
@@ -55,7 +48,7 @@ class Judging:
     def __init__(self, replies: Mapping[str, Sequence[str | Exception]] = {}) -> None:
         self.asked: list[str] = []
         self.busy = self.most_busy = 0
-        self._replies = {name: list(given) for name, given in replies.items()}
+        self._replies = {name: list(question_replies) for name, question_replies in replies.items()}
 
     def request_settings(self) -> Mapping[str, object]:
         return {}
@@ -69,7 +62,7 @@ class Judging:
         self.most_busy = max(self.most_busy, self.busy)
         await asyncio.sleep(0)
         self.busy -= 1
-        reply = self._replies[question].pop(0) if question in self._replies else said()
+        reply = self._replies[question].pop(0) if question in self._replies else judge_reply()
         if isinstance(reply, Exception):
             raise reply
         return Completion(text=reply, model="judge-2026")

@@ -49,10 +49,10 @@ def _question(name: str) -> dict[str, object]:
     }
 
 
-def answers(path: Path, said: Mapping[str, str | None], *, tokens: int = 100) -> Path:
+def answers(path: Path, responses: Mapping[str, str | None], *, tokens: int = 100) -> Path:
     """A file of responses; None is an answer that failed."""
     rows: list[dict[str, object]] = []
-    for name, response in said.items():
+    for name, response in responses.items():
         row: dict[str, object] = {"q_id": name, "response": response or "", "in_tok": 1000, "out_tok": tokens}
         rows.append(row if response is not None else {**row, "error": f"timed out {HOSTILE}"})
     return write_json_lines(path, rows)
@@ -68,11 +68,11 @@ def gathered(
     folder: Path, runs: Mapping[str, Mapping[str, str | None]], *, plain: bool = False, **options: Any
 ) -> Report:
     references = questions(folder, plain=plain)
-    sources = [
-        ScoringRequest(run=answers(folder / name, said), dataset="mmdocrag-20", references=references, **options)
-        for name, said in runs.items()
+    requests = [
+        ScoringRequest(run=answers(folder / name, responses), dataset="mmdocrag-20", references=references, **options)
+        for name, responses in runs.items()
     ]
-    return make_report(sources)
+    return make_report(requests)
 
 
 class Html(HTMLParser):
@@ -106,4 +106,4 @@ class Html(HTMLParser):
 
     def values(self, attribute: str) -> Iterator[str]:
         """Of every element that has it."""
-        return (str(found[attribute]) for _, found in self.elements if attribute in found)
+        return (str(attributes[attribute]) for _, attributes in self.elements if attribute in attributes)

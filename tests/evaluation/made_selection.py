@@ -28,8 +28,8 @@ def example(
     document: str | None = None,
 ) -> Example:
     relevant = gold if gold is None or isinstance(gold, Mapping) else dict.fromkeys(gold, 1)
-    own = () if given is None else given.hits
-    kinds = {(hit.quote.document, hit.quote.layout_id): hit.quote.kind for hit in own}
+    given_hits = () if given is None else given.hits
+    kinds = {(hit.quote.document, hit.quote.layout_id): hit.quote.kind for hit in given_hits}
     places = tuple(GoldLayout(document=name, layout_id=at, kind=kinds.get((name, at))) for name, at in layouts)
     reference = Reference(relevant=relevant, layouts=places)
     return make_example(name, reference, context=given, document=document)

@@ -49,8 +49,8 @@ class WordJudge:
 
     async def relevance(self, statement: str, item: Quote) -> Grade:
         self.asked.append(("relevance", statement, (item.id,)))
-        found = self._grade(statement, item.all_text())
-        return grade(None if found.score is None else float(found.score > 0))
+        overlap = self._grade(statement, item.all_text())
+        return grade(None if overlap.score is None else float(overlap.score > 0))
 
     async def accuracy(self, question: str, gold_answer: str, answer: str, *, question_type: str | None) -> Grade:
         self.asked.append(("accuracy", answer, (gold_answer, str(question_type))))

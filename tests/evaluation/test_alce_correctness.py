@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_entailment import Says
+from made_entailment import ListedEntailment
 
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Query
@@ -116,7 +116,7 @@ def test_claims_that_an_answer_entails(convention: Convention, recall: float) ->
     responses = claim_responses(pairs, convention)
     assert set(responses) == {"q", "s"}
     # The first claim is entailed by the first line, the second by both.
-    model = Says({CLAIMS[0]: ["Grain went by ship."], CLAIMS[1]: ["Grain went by ship. All sank."]})
+    model = ListedEntailment({CLAIMS[0]: ["Grain went by ship."], CLAIMS[1]: ["Grain went by ship. All sank."]})
     verdicts = entailments(responses.values(), Lines(model))
     metric = ClaimRecall(responses, verdicts)
     rows = [metric.row(*one) for one in pairs]
@@ -129,7 +129,7 @@ class Lines:
 
     name = "lines"
 
-    def __init__(self, model: Says) -> None:
+    def __init__(self, model: ListedEntailment) -> None:
         self._model = model
 
     def entails(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:

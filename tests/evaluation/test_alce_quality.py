@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import pytest
-from made_entailment import Says, asked, passages
+from made_entailment import ListedEntailment, asked, passages
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.evaluation.metrics.citations.alce import Alce, alce_responses
@@ -28,7 +28,7 @@ def row_of(
 ) -> Row:
     pair = asked(response, ABCD)
     responses = alce_responses([pair], lines, first=first)
-    metric = Alce(responses, entailments(responses.values(), Says(entailing)), convention)
+    metric = Alce(responses, entailments(responses.values(), ListedEntailment(entailing)), convention)
     return {name.removeprefix("alce."): value for name, value in metric.row(*pair).items()}
 
 
@@ -101,7 +101,7 @@ def test_nothing_cited(response: str, recall: float | None) -> None:
 def test_means_over_responses() -> None:
     pairs = [asked("One [1].\nTwo.", ABCD, "p"), asked("One [1][2].", ABCD, "q"), asked("Two.", ABCD, "r")]
     responses = alce_responses(pairs, lines)
-    metric = Alce(responses, entailments(responses.values(), Says({"One.": ["a"]})))
+    metric = Alce(responses, entailments(responses.values(), ListedEntailment({"One.": ["a"]})))
     rows = [metric.row(*pair) for pair in pairs]
     figures = {figure.name: figure.of(rows) for figure in metric.aggregates}
     assert figures == {
@@ -121,7 +121,7 @@ def test_means_over_responses() -> None:
 
 def test_all_is_asked_at_once_and_each_pair_once() -> None:
     pairs = [asked("One [1][2].\nOne [1].", ABCD, "p"), asked("One [2].\nOne [1][2].", ABCD, "q")]
-    model = Says({})
+    model = ListedEntailment({})
     entailments(alce_responses(pairs, lines).values(), model)
     assert model.calls == [[("a\nb", "One."), ("a", "One."), ("b", "One.")]]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
-from made_entailment import Says, asked, passages
+from made_entailment import ListedEntailment, asked, passages
 from spacy_trees import made_tree
 
 from quoteweave.core.errors import DatasetError
@@ -52,7 +52,7 @@ class Parser:
 def row_of(response: str, entailing: Mapping[str, Sequence[str]]) -> Row:
     pair = asked(response, ABC)
     responses = aliice_responses([pair], lines, Parser())
-    metric = Aliice(responses, entailments(responses.values(), Says(entailing)))
+    metric = Aliice(responses, entailments(responses.values(), ListedEntailment(entailing)))
     return {name.removeprefix("aliice."): value for name, value in metric.row(*pair).items()}
 
 
@@ -128,7 +128,7 @@ def test_means_over_responses_and_one_batch_for_a_run() -> None:
         asked("No.", ABC, "r"),
     ]
     responses = aliice_responses(pairs, lines, Parser())
-    model = Says({GLASS: ["a"]})
+    model = ListedEntailment({GLASS: ["a"]})
     verdicts = entailments([*responses.values(), *alce_responses(pairs, lines).values()], model)
     together = ("a\nb", WHOLE), ("a", WHOLE), ("b", WHOLE)
     assert model.calls == [[("a", GLASS), ("b", PLASTIC), *together]]

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from made_judgements import CONTEXT, Judging, made_pair, said
+from made_judgements import CONTEXT, Judging, judge_reply, made_pair
 
 from quoteweave.core.answers import Completion, Context, Usage
 from quoteweave.core.chat.usage import TOKENS_PER_IMAGE, estimate_tokens
@@ -98,7 +98,9 @@ def test_a_prompt_of_one_s_own_has_another_hash_and_must_use_every_field(tmp_pat
 
 
 def test_a_verdict_says_who_judged_by_what_and_for_how_many_tokens() -> None:
-    reply = Completion(text=said(4, factuality=2), model="m-2026", usage=Usage(input_tokens=900, output_tokens=80))
+    reply = Completion(
+        text=judge_reply(4, factuality=2), model="m-2026", usage=Usage(input_tokens=900, output_tokens=80)
+    )
     verdict, model = judged(reply)
     assert verdict.scores == {**dict.fromkeys(ASPECTS, 4), "factuality": 2}
     assert (verdict.example, verdict.model, verdict.served_as, verdict.attempts) == ("q1", "fake", "m-2026", 1)
@@ -108,7 +110,9 @@ def test_a_verdict_says_who_judged_by_what_and_for_how_many_tokens() -> None:
 
 def test_a_reply_without_scores_is_sent_back_once_with_the_complaint() -> None:
     first = Completion(text="I like it.", model="m", usage=Usage(input_tokens=900, output_tokens=3))
-    verdict, model = judged(first, Completion(text=said(3), model="m", usage=Usage(input_tokens=950, output_tokens=80)))
+    verdict, model = judged(
+        first, Completion(text=judge_reply(3), model="m", usage=Usage(input_tokens=950, output_tokens=80))
+    )
     assert (verdict.scores, verdict.attempts) == (dict.fromkeys(ASPECTS, 3), 2)
     assert verdict.usage == Usage(input_tokens=1850, output_tokens=83)
     assert model.requests[1][0] == model.requests[0][0]
@@ -118,8 +122,8 @@ def test_a_reply_without_scores_is_sent_back_once_with_the_complaint() -> None:
 
 
 def test_a_second_reply_without_scores_is_a_failed_judgement_and_never_a_zero() -> None:
-    cut = Completion(text=said()[:40], model="m", finish_reason="length")
-    verdict, model = judged(said(7), cut)
+    cut = Completion(text=judge_reply()[:40], model="m", finish_reason="length")
+    verdict, model = judged(judge_reply(7), cut)
     assert (verdict.scores, verdict.attempts, verdict.raw) == (None, 2, cut.text)
     assert "cut short at the limit of tokens" in (verdict.error or "")
     assert "fluency is 7" in str(model.requests[1][2]["content"])

@@ -1,7 +1,7 @@
 """Which part of a response is compared with a gold answer."""
 
 import pytest
-from made_answers import said
+from made_selection import answered
 
 from quoteweave.evaluation.text.responses import scored_text, without_marks
 
@@ -22,10 +22,12 @@ def test_marks_are_taken_out_and_what_an_image_mark_says_stays(text: str, words:
 
 
 def test_thinking_is_cut_off() -> None:
-    assert scored_text(said("<think>the [1] sales</think>They rose [2]."), "own") == "They rose ."
-    assert scored_text(said("<think>the [1] sales</think>They rose [2]."), "own", marks_kept=True) == "They rose [2]."
+    assert scored_text(answered("<think>the [1] sales</think>They rose [2]."), "own") == "They rose ."
+    assert (
+        scored_text(answered("<think>the [1] sales</think>They rose [2]."), "own", marks_kept=True) == "They rose [2]."
+    )
 
 
 def test_no_response_has_no_text_and_an_empty_one_has_an_empty_one() -> None:
-    assert scored_text(said(None), "own") is None
-    assert scored_text(said(""), "own") == ""
+    assert scored_text(answered(None), "own") is None
+    assert scored_text(answered(""), "own") == ""

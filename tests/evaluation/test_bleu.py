@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_answers import PROSE, gold, said
+from made_answers import PROSE, gold
+from made_selection import answered
 
 from quoteweave.evaluation.metrics.answers.bleu import ORDER, Bleu
 from quoteweave.evaluation.statistics.aggregates import Row
@@ -25,7 +26,7 @@ def nltk_tokenizer() -> Any:
 
 
 def row(answer: str | None, golden: str | None, *, short: str | None = None) -> Row:
-    return METRIC.row(said(answer), gold(golden, short))
+    return METRIC.row(answered(answer), gold(golden, short))
 
 
 class TestByHand:
@@ -74,8 +75,8 @@ GOLD = PROSE.filter(str.split)
 def test_of_one_answer_equals_nltk(answer: str, golden: str) -> None:
     from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
-    answered, wanted = map(nltk_tokenizer().tokenize, (answer, golden))
-    theirs = sentence_bleu([wanted], answered, smoothing_function=SmoothingFunction(epsilon=0.1).method1)
+    answer_tokens, gold_tokens = map(nltk_tokenizer().tokenize, (answer, golden))
+    theirs = sentence_bleu([gold_tokens], answer_tokens, smoothing_function=SmoothingFunction(epsilon=0.1).method1)
     assert row(answer, golden)["bleu"] == pytest.approx(float(theirs))
 
 

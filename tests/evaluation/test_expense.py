@@ -1,7 +1,8 @@
 """Words, tokens and dollars, and where they are not known."""
 
 import pytest
-from made_answers import gold, said
+from made_answers import gold
+from made_selection import answered
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.usage import Price
@@ -17,7 +18,7 @@ def by_model(name: str | None) -> Price | None:
 def test_words_of_the_answer_alone_and_a_price_by_model() -> None:
     metric = Expense("own", by_model)
     took = {"model": "gpt", "usage": Usage(input_tokens=1000, output_tokens=500)}
-    row = metric.row(said("<think>hm hm</think>It rose [1], a lot.").model_copy(update=took), gold())
+    row = metric.row(answered("<think>hm hm</think>It rose [1], a lot.").model_copy(update=took), gold())
     assert row == {
         "words": 4,
         "words.squared": 16,
@@ -32,14 +33,14 @@ def test_words_of_the_answer_alone_and_a_price_by_model() -> None:
     [("other", Usage(input_tokens=1, output_tokens=1)), ("gpt", Usage(input_tokens=1)), ("gpt", Usage())],
 )
 def test_a_price_needs_a_known_model_and_both_counts(model: str, usage: Usage) -> None:
-    prediction = said("x").model_copy(update={"model": model, "usage": usage})
+    prediction = answered("x").model_copy(update={"model": model, "usage": usage})
     assert Expense("own", by_model).row(prediction, gold())["usd"] is None
 
 
 def test_the_mean_and_the_sum_of_prices() -> None:
     metric = Expense("own", lambda _: GPT)
     rows = [
-        metric.row(said(None).model_copy(update={"usage": Usage(input_tokens=n, output_tokens=0)}), gold())
+        metric.row(answered(None).model_copy(update={"usage": Usage(input_tokens=n, output_tokens=0)}), gold())
         for n in (1_000_000, 3_000_000)
     ]
     figures = {figure.name: figure.of(rows) for figure in metric.aggregates}

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from made_answers import gold, said
+from made_answers import gold
+from made_selection import answered
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.examples import Reference
@@ -29,7 +30,7 @@ def test_no_two_metrics_share_a_figure_or_a_column() -> None:
 
 
 def test_an_answer_is_scored_by_all_of_them_at_once() -> None:
-    prediction = said("It rose [1].").model_copy(update={"usage": Usage(input_tokens=9, output_tokens=3)})
+    prediction = answered("It rose [1].").model_copy(update={"usage": Usage(input_tokens=9, output_tokens=3)})
     example = gold("It rose [1].", "rose").model_copy(
         update={"reference": Reference(answer="It rose [1].", short_answer="rose", relevant={"text1": 1})}
     )

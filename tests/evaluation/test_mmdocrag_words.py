@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_answers import gold, said
+from made_answers import gold
+from made_selection import answered
 
 from quoteweave.evaluation.metrics.answers.bleu import Bleu
 from quoteweave.evaluation.metrics.answers.rouge import RougeL
@@ -21,7 +22,7 @@ BLEU, ROUGE = Bleu("published", "published"), RougeL("published", "published")
 
 
 def scores(answer: str | None, golden: str | None) -> dict[str, float | None]:
-    return {**BLEU.row(said(answer), gold(golden)), **ROUGE.row(said(answer), gold(golden))}
+    return {**BLEU.row(answered(answer), gold(golden)), **ROUGE.row(answered(answer), gold(golden))}
 
 
 @pytest.mark.parametrize("case", RECORDED["answers"], ids=lambda case: str(case["name"]))
@@ -33,8 +34,8 @@ def test_made_answers_score_as_the_authors_script_scores_them(case: Any) -> None
 
 def test_marks_are_words_and_short_gold_is_none() -> None:
     assert (scores("it rose so [1]", "it rose so [2]")["bleu"] or 0) < 0.7
-    assert BLEU.row(said("ten"), gold(None, "ten")) == {}
-    assert ROUGE.row(said("ten"), gold(None, "ten")) == {}
+    assert BLEU.row(answered("ten"), gold(None, "ten")) == {}
+    assert ROUGE.row(answered("ten"), gold(None, "ten")) == {}
     assert scores(None, "ten") == {}
 
 
@@ -88,7 +89,7 @@ def test_rouge_equals_rouge_score_with_its_stemmer(answer: str, golden: str) -> 
     from rouge_score.rouge_scorer import RougeScorer
 
     theirs = RougeScorer(["rougeL"], use_stemmer=True).score(golden, answer)["rougeL"]
-    assert ROUGE.row(said(answer), gold(golden))["rouge_l.f1"] == pytest.approx(theirs.fmeasure)
+    assert ROUGE.row(answered(answer), gold(golden))["rouge_l.f1"] == pytest.approx(theirs.fmeasure)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import pytest
-from made_answers import said
+from made_selection import answered
 
 from quoteweave.core.answers import Answer, TextBlock
 from quoteweave.core.examples import AnswerFormat, Example, Prediction, Reference
@@ -25,24 +25,24 @@ def given(text: str, status: Literal["answered", "abstained"] = "answered") -> P
     answer = Answer(
         question="How many?", status=status, text=text, blocks=(TextBlock(text=text),), model="m", seconds=0
     )
-    return said(text).model_copy(update={"answer": answer})
+    return answered(text).model_copy(update={"answer": answer})
 
 
 @pytest.mark.parametrize(
     ("gold", "answer_format", "prediction", "accuracy", "recall", "precision"),
     [
         ("4", "int", given("There are 4 [1]."), 1, 1, 1),
-        ("4", "int", said("There are 4 [1]."), 1, 1, 1),
-        ("4", "int", said("<think>Perhaps 5.</think>There are 4 [1]."), 1, 1, 1),
+        ("4", "int", answered("There are 4 [1]."), 1, 1, 1),
+        ("4", "int", answered("<think>Perhaps 5.</think>There are 4 [1]."), 1, 1, 1),
         ("4", "int", given("There are 5 [1]."), 0, 0, 0),
         ("4", "int", given("There are some [1]."), 0, 0, 0),
         ("4", "int", given("There are 4 [1].", "abstained"), 0, 0, None),
-        ("4", "int", said("Not answerable"), 0, 0, None),
-        ("yellow", "str", said("Yellows [1]."), 6 / 7, 6 / 7, 6 / 7),
+        ("4", "int", answered("Not answerable"), 0, 0, None),
+        ("yellow", "str", answered("Yellows [1]."), 6 / 7, 6 / 7, 6 / 7),
         (None, "none", given("Nothing is said.", "abstained"), 1, None, None),
-        (None, "none", said("Not answerable."), 1, None, None),
+        (None, "none", answered("Not answerable."), 1, None, None),
         (None, "none", given("There are 4 [1]."), 0, None, 0),
-        (None, "none", said(""), 0, None, 0),
+        (None, "none", answered(""), 0, None, 0),
     ],
 )
 def test_by_hand(
@@ -59,9 +59,9 @@ def test_by_hand(
 
 
 def test_without_a_response_a_format_or_gold_it_is_undefined() -> None:
-    assert METRIC.row(said(None), asked("4", "int")) == {}
-    assert METRIC.row(said("4"), asked("4", None)) == {}
-    assert METRIC.row(said("4"), asked(None, "int")) == {}
+    assert METRIC.row(answered(None), asked("4", "int")) == {}
+    assert METRIC.row(answered("4"), asked("4", None)) == {}
+    assert METRIC.row(answered("4"), asked(None, "int")) == {}
 
 
 def scored(lines: Sequence[tuple[str | None, AnswerFormat, Prediction]]) -> Scores:

@@ -9,7 +9,7 @@ from zlib import crc32
 
 import pytest
 from builders import make_context, make_example, make_quote
-from made_entailment import Says
+from made_entailment import ListedEntailment
 from spacy_trees import made_tree
 
 from quoteweave.core.answers import Context
@@ -131,7 +131,10 @@ def test_an_empty_claim_and_the_last_passage() -> None:
     assert [claim.text for claim in found["q"].claims] == ["One"]
     assert found["q"].claims[0].premises == ("Title: Book 5\nText 5.",)
     assert found["r"].claims[0].text == ""
-    assert found["r"].claims[0].entailed(entailments(found.values(), Says({"": ["Title: Book 1 Text 1."]}))) is False
+    assert (
+        found["r"].claims[0].entailed(entailments(found.values(), ListedEntailment({"": ["Title: Book 1 Text 1."]})))
+        is False
+    )
 
 
 def test_joint_support_and_citations_that_are_not_needed() -> None:

@@ -3,7 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_answers import PROSE, gold, said
+from made_answers import PROSE, gold
+from made_selection import answered
 
 from quoteweave.evaluation.metrics.answers.rouge import RougeL, f_measure, lcs_length
 from quoteweave.evaluation.statistics.aggregates import Row
@@ -12,7 +13,7 @@ METRIC = RougeL("own")
 
 
 def row(answer: str | None, golden: str | None) -> Row:
-    return METRIC.row(said(answer), gold(golden))
+    return METRIC.row(answered(answer), gold(golden))
 
 
 def test_three_words_in_order_of_five_and_of_four() -> None:

@@ -24,6 +24,6 @@ def verdict(sentence: str, *quotes: Quote | str, question: str = "") -> Verdict:
         numbers = ", ".join(str(number) for number, _ in enumerate(context.texts, 1))
         marked = f"{sentence} [{numbers}]" if numbers else f"{sentence} ![it](image1)"
     checked = check_sentence(marked, built(marked, context).citations, context, question=question)
-    found = [citation.verdict for citation in checked]
+    verdicts_of_quotes = [citation.verdict for citation in checked]
     # Of several quotes that support a sentence together, those that contribute nothing are unchecked.
-    return "supported" if "supported" in found else found[0] or "unchecked"
+    return "supported" if "supported" in verdicts_of_quotes else verdicts_of_quotes[0] or "unchecked"

@@ -38,9 +38,9 @@ def topics(items: int, *, vectors: int = 12, dimension: int = 64) -> "Mapping[in
     """Items whose vectors, of length 1, lie about their own direction and about one of a few that others share."""
     chance = np.random.default_rng(5)
     shared = chance.standard_normal((items // 20, dimension))
-    made: dict[int, Matrix] = {}
+    matrices: dict[int, Matrix] = {}
     for row in range(1, items + 1):
         about = shared[row % len(shared)] + chance.standard_normal(dimension)
         scattered = about + 1.5 * chance.standard_normal((int(chance.integers(1, vectors + 1)), dimension))
-        made[row] = (scattered / np.linalg.norm(scattered, axis=1, keepdims=True)).astype(np.float32)
-    return made
+        matrices[row] = (scattered / np.linalg.norm(scattered, axis=1, keepdims=True)).astype(np.float32)
+    return matrices

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_documents import made as made_document
-from made_documents import put
+from made_documents import made_document, put
 from milvus_server import Line, MilvusServer
 
 from quoteweave.collection.collection import Collection

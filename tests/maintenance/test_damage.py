@@ -14,7 +14,7 @@ from typing import Any
 import made_collections
 import pytest
 from killed_processes import in_a_process
-from made_documents import made, put
+from made_documents import made_document, put
 from other_user import printed_by_nobody
 
 from quoteweave.collection.catalog.file_checksum import read_catalog_checksum
@@ -48,7 +48,9 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with collection.writer() as writer:
             for seed in range(3):
                 image = collection.images.put(b"a picture " * 100, suffix=".png") if seed == 0 else None
-                put(writer, folder, f"{seed}.txt", made(texts(seed), image=image), metadata={"team": str(seed)})
+                put(
+                    writer, folder, f"{seed}.txt", made_document(texts(seed), image=image), metadata={"team": str(seed)}
+                )
         for retriever in retrievers(collection):
             retriever.refresh()
     return folder / "c"
@@ -162,7 +164,7 @@ def test_an_index_in_the_place_of_another_is_damage(whole: list[Any], copy: Path
         with Collection.create(tmp_path / "other") as collection:
             with collection.writer() as writer:
                 for seed in range(2, -1, -1):  # the same documents in another order
-                    put(writer, tmp_path, f"{seed}.txt", made(texts(seed)), metadata={"team": str(seed)})
+                    put(writer, tmp_path, f"{seed}.txt", made_document(texts(seed)), metadata={"team": str(seed)})
             next(one for one in retrievers(collection) if one.encoder_index.plan.spec == "many@binary").refresh()
             (other,) = (state.folder for state in collection.indexes())
             here = copy / "indexes" / other.parent.name
@@ -306,7 +308,7 @@ def test_the_catalogue_has_a_checksum_only_while_nobody_writes(copy: Path, tmp_p
             assert read_catalog_checksum(path) == before  # nothing was written yet
         assert read_catalog_checksum(path) == before
         with collection.writer() as writer:
-            put(writer, tmp_path, "new.txt", made(["new"]))
+            put(writer, tmp_path, "new.txt", made_document(["new"]))
             assert read_catalog_checksum(path) is None
             assert len(reader.documents()) == 4
             with Collection.open(copy) as other:  # while somebody writes
@@ -328,7 +330,7 @@ def test_the_catalogue_has_a_checksum_only_while_nobody_writes(copy: Path, tmp_p
 def test_an_older_copy_of_the_catalogue_with_its_checksum_is_damage(copy: Path, tmp_path: Path) -> None:
     before = {name: (copy / name).read_bytes() for name in ("catalog.sqlite", "catalog.sqlite.checksum")}
     with Collection.open(copy) as collection, collection.writer() as writer:
-        put(writer, tmp_path, "new.txt", made(["new"]))
+        put(writer, tmp_path, "new.txt", made_document(["new"]))
     newer = {name: (copy / name).read_bytes() for name in before}
     for name, data in before.items():
         (copy / name).write_bytes(data)
@@ -382,7 +384,7 @@ def test_what_was_set_aside_goes_with_the_document_that_was_added_again(tmp_path
 def add_remove_and_die(root: Path, folder: Path) -> None:
     """Adds one document and removes another, and is killed before SQLite's log is moved away."""
     with Collection.open(root).writer() as writer:
-        put(writer, folder, "new.txt", made(["new words"]))
+        put(writer, folder, "new.txt", made_document(["new words"]))
         writer.remove("0.txt")
         os.kill(os.getpid(), signal.SIGKILL)
 

@@ -4,25 +4,18 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from builders import make_quote
+
 from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example, Reference
-from quoteweave.core.records import Hit, Kind, Query, Quote
+from quoteweave.core.records import Hit, Kind, Query
 from quoteweave.core.text.marks import parse_marks
 
 
 def hit(kind: Kind, number: int, *, picture: bool = True) -> Hit:
     name = f"{kind}{number}"
-    quote = Quote(
-        id=name,
-        document="report.pdf",
-        page=number,
-        page_label=str(number + 1),
-        bbox=(0, 0, 0, 0),
-        kind=kind,
-        layout="paragraph" if kind == "text" else "figure",
-        text=f"said by {name}",
-        image=f"images/{name}.png" if kind == "image" and picture else None,
-    )
+    image = f"images/{name}.png" if kind == "image" and picture else None
+    quote = make_quote(f"said by {name}", id=name, page=number, bbox=(0, 0, 0, 0), kind=kind, image=image)
     return Hit(rank=number, score=1 / number, quote=quote)
 
 
@@ -49,8 +42,8 @@ def example(
 def quotes_of(line: Mapping[str, Any]) -> dict[tuple[str, int], str]:
     """Who stands at each number of a line of pure text, as its prompt says."""
     prompt = line["messages"][1]["content"]
-    found = re.findall(r"^(?:\[|(image))(\d+)\]? \(.*\n    said by (\w+)$", prompt, re.MULTILINE)
-    return {(kind or "text", int(number)): name for kind, number, name in found}
+    matches = re.findall(r"^(?:\[|(image))(\d+)\]? \(.*\n    said by (\w+)$", prompt, re.MULTILINE)
+    return {(kind or "text", int(number)): name for kind, number, name in matches}
 
 
 def cited(line: Mapping[str, Any]) -> list[str]:

@@ -29,24 +29,24 @@ def job_of(work: AddWork) -> Job:
 
 def ended(store: JobStore, id: str) -> tuple[Job, list[JobProgress]]:
     """The job when it has ended, and how far it was said to be before."""
-    found = until(store, id, lambda _: False)
-    assert isinstance(found[-1], Job)
-    return found[-1], [each for each in found if isinstance(each, JobProgress)]
+    events = until(store, id, lambda _: False)
+    assert isinstance(events[-1], Job)
+    return events[-1], [event for event in events if isinstance(event, JobProgress)]
 
 
 def until(store: JobStore, id: str, wanted: Callable[[JobProgress], bool]) -> list[Job | JobProgress]:
     """What is said of a job, until it says what is wanted or has ended."""
-    found: list[Job | JobProgress] = []
+    reported: list[Job | JobProgress] = []
 
     async def watch() -> None:
         with anyio.fail_after(PATIENCE_S):
             async for event in job_events(store, id, poll_s=0.02):
-                found.append(event.data)
+                reported.append(event.data)
                 if isinstance(event.data, JobProgress) and wanted(event.data):
                     return
 
     anyio.run(watch)
-    return found
+    return reported
 
 
 def pdf_pages(pages: int) -> bytes:
