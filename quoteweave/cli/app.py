@@ -108,8 +108,8 @@ class Command(TyperCommand):
         for parameter in self.get_params(ctx):
             heading = "Arguments" if parameter.param_type_name == "argument" else "Options"
             if record := parameter.get_help_record(ctx):
-                shown = _with_form(parameter, ctx, *record)
-                lists.setdefault(getattr(parameter, "rich_help_panel", None) or heading, []).append(shown)
+                name_and_help = _with_form(parameter, ctx, *record)
+                lists.setdefault(getattr(parameter, "rich_help_panel", None) or heading, []).append(name_and_help)
         for heading, records in lists.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
@@ -120,8 +120,8 @@ def _with_form(parameter: Any, ctx: Any, name: str, help: str) -> tuple[str, str
     form = f"<{'|'.join(allowed)}>" if (allowed := choices(parameter)) else ""
     if parameter.param_type_name == "argument":
         return f"{argument_name(parameter)} {form}".strip(), help
-    written = None if parameter.is_flag else parameter.display_type_rich(ctx=ctx)
-    return name.replace(str(written), form or value_form(parameter)) if written else name, help
+    type_name = None if parameter.is_flag else parameter.display_type_rich(ctx=ctx)
+    return name.replace(str(type_name), form or value_form(parameter)) if type_name else name, help
 
 
 # Help is plain text, as importing the library that draws it in boxes takes as long as all the rest of `--help`.
@@ -285,8 +285,8 @@ COMMANDS = {
 app = group(COMMANDS, HELP)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(is_asked: bool) -> None:
+    if is_asked:
         # Imported here, as importing what reads versions takes a tenth of the time of `--help`.
         from quoteweave.version import __version__
 

@@ -93,17 +93,17 @@ class WordWrap:
 
     def feed(self, part: str) -> str:
         """Add a part of the text; return what can be shown now."""
-        shown = []
+        finished = []
         for char in part:
             if not char.isspace():
                 self._word += char
                 continue
-            shown.append(self.end())
+            finished.append(self.end())
             self._blank = "" if char == "\n" else self._blank + char
             if char == "\n":
-                shown.append(char)
+                finished.append(char)
                 self._column = 0
-        return "".join(shown)
+        return "".join(finished)
 
     def end(self) -> str:
         """End the word that was held back, and return it with what stands before it."""
@@ -111,12 +111,12 @@ class WordWrap:
 
         if not self._word:
             return ""
-        before, word_width = self._blank, cell_len(self._word)
-        if self._column and self._column + len(before) + word_width > self._width:
-            before, self._column = "\n", -1
-        shown, self._column = before + self._word, self._column + len(before) + word_width
+        leading, word_width = self._blank, cell_len(self._word)
+        if self._column and self._column + len(leading) + word_width > self._width:
+            leading, self._column = "\n", -1
+        word, self._column = leading + self._word, self._column + len(leading) + word_width
         self._blank = self._word = ""
-        return shown
+        return word
 
 
 def plain(text: str, style: str = "") -> "Text":
@@ -170,8 +170,9 @@ def print_trace(trace: "Trace") -> None:
     """Print on stderr the clauses of an expanded question, how it was interpreted, and the notes of the search."""
     if trace.expander is not None:
         for clause in trace.clauses:
-            first, _, more_lines = clause.partition("\n")  # the clause of rm3 has a line for each word
-            print_message(f"searched for: {first[:MAX_CLAUSE]}{' …' if more_lines or len(first) > MAX_CLAUSE else ''}")
+            first_line, _, more_lines = clause.partition("\n")  # the clause of rm3 has a line for each word
+            is_cut = bool(more_lines) or len(first_line) > MAX_CLAUSE
+            print_message(f"searched for: {first_line[:MAX_CLAUSE]}{' …' if is_cut else ''}")
     for line in trace.interpretation:
         print_message(f"question read: {line}")
     print_notes(trace.notes)

@@ -25,7 +25,7 @@ class ShownHit(NamedTuple):
     snippet: str
 
 
-def hit_of_search(hit: Hit) -> ShownHit:
+def shown_hit(hit: Hit) -> ShownHit:
     """Return the printed parts of a hit that was found in this process."""
     quote = hit.quote
     return ShownHit(hit.rank, hit.score, quote.id, place(quote), quote.layout, snippet(quote.all_text(), quote.layout))

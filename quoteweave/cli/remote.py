@@ -69,20 +69,20 @@ def settings_to_send(config: Path, setting: str | None) -> dict[str, object]:
 
 def remote_collection(url: str, name: str | None, where: Filter, options: Mapping[str, object]) -> RemoteCollection:
     """Return the collection of a server; options that were not given are left to the server."""
-    chosen = {key: value for key, value in options.items() if value is not None}
-    return RemoteCollection(AsyncClient(url, collection=name), where, chosen)
+    settings = {key: value for key, value in options.items() if value is not None}
+    return RemoteCollection(AsyncClient(url, collection=name), where, settings)
 
 
 def ask_server(remote: RemoteCollection, question: str, form: AnswerFormat | None, pictures: PicturesName) -> None:
     """Ask the question and print the answer; without a form, print it as it comes if a model writes it."""
-    model = _model(remote)
+    model = _answering_model(remote)
     if model is not None and model.destination is not None:
         typer.echo(f"the server sends the question and the quotes found to {model.destination}", err=True)
     if form is None:
         form = "whole" if model is None or model.destination is None else "written"
     name = None if model is None else model.name
-    shown = pictures_on_stdout(pictures, remote.crop)
-    ask_and_print(form, remote, question, model=name, where=remote.where, pictures=shown)
+    show_picture = pictures_on_stdout(pictures, remote.crop)
+    ask_and_print(form, remote, question, model=name, where=remote.where, pictures=show_picture)
 
 
 def search_server(remote: RemoteCollection, question: str, k: int, *, as_json: bool) -> None:
@@ -92,16 +92,16 @@ def search_server(remote: RemoteCollection, question: str, k: int, *, as_json: b
     if as_json:
         print_json(result.model_dump(mode="json"))
     else:
-        print_hits([_shown(hit) for hit in result.hits], result.trace.reasons, remote.where)
+        print_hits([_shown_hit(hit) for hit in result.hits], result.trace.reasons, remote.where)
 
 
-def _shown(hit: FoundQuote) -> ShownHit:
+def _shown_hit(hit: FoundQuote) -> ShownHit:
     """Return the printed parts of a server's hit."""
-    shown = f"{shown_name(hit.document)}, {hit.place}"
-    return ShownHit(hit.rank, hit.score, hit.quote_id, shown, hit.layout, snippet(hit.text, hit.layout))
+    place = f"{shown_name(hit.document)}, {hit.place}"
+    return ShownHit(hit.rank, hit.score, hit.quote_id, place, hit.layout, snippet(hit.text, hit.layout))
 
 
-def _model(remote: RemoteCollection) -> ModelSummary | None:
+def _answering_model(remote: RemoteCollection) -> ModelSummary | None:
     """Return the model that is to answer; None if the server does not list it, and will refuse it."""
     models = run_sync(remote.client.models()).models
     name = remote.settings.get("model")

@@ -40,8 +40,8 @@ def show_table(terminal: Console, table: Table) -> None:
     If the terminal is too narrow even for that, each row is printed as lines of heading and value.
     """
     folding = [column for column in table.columns if not column.no_wrap]
-    least = [_longest(terminal, column, "\n ") for column in folding]
-    lacking = [_longest(terminal, column, "\n") - width for column, width in zip(folding, least, strict=True)]
+    min_widths = [_longest(terminal, column, "\n ") for column in folding]
+    lacking = [_longest(terminal, column, "\n") - width for column, width in zip(folding, min_widths, strict=True)]
     natural = table.__rich_measure__(terminal, terminal.options.update(max_width=1_000_000)).maximum
     remaining = terminal.width - (natural - sum(lacking))
     if remaining < 0:
@@ -51,7 +51,7 @@ def show_table(terminal: Console, table: Table) -> None:
     # would make some columns narrower than a word.
     for index in sorted(range(len(folding)), key=lacking.__getitem__):
         added = min(lacking[index], remaining // sum(column.width is None for column in folding))
-        folding[index].width, remaining = least[index] + added, remaining - added
+        folding[index].width, remaining = min_widths[index] + added, remaining - added
     terminal.print(table)
 
 

@@ -41,9 +41,9 @@ def kitty(image: "Image") -> str:
     encoded = base64.b64encode(encode_picture(image, "PNG")).decode()
     parts = [encoded[start : start + CHUNK] for start in range(0, len(encoded), CHUNK)]
     keys = ["a=T,f=100,q=2", *["q=2"] * (len(parts) - 1)]
-    more = [1] * (len(parts) - 1) + [0]
+    continues = [1] * (len(parts) - 1) + [0]
     return "".join(
-        f"{ESC}_G{key},m={goes_on};{part}{END}" for key, goes_on, part in zip(keys, more, parts, strict=True)
+        f"{ESC}_G{key},m={goes_on};{part}{END}" for key, goes_on, part in zip(keys, continues, parts, strict=True)
     )
 
 
@@ -101,7 +101,7 @@ PicturesOption = Annotated[
 ]
 
 # Variables of programs that are terminals within a terminal, and take no pictures or only some protocols.
-WITHIN = ("TMUX", "STY", "ZELLIJ", "NVIM", "VIM_TERMINAL", "INSIDE_EMACS")
+NESTING_VARIABLES = ("TMUX", "STY", "ZELLIJ", "NVIM", "VIM_TERMINAL", "INSIDE_EMACS")
 # TERM comes first, as the terminal itself sets it; it may have inherited other variables from another terminal.
 BY_TERM: Mapping[str, PicturesName] = {
     "xterm-kitty": "kitty",
@@ -144,7 +144,7 @@ USUAL_CELL = (8, 16)
 def protocol_of(environment: Mapping[str, str]) -> PicturesName:
     """The protocol for a terminal with that environment; OFF if it is not known to show pictures, or should not."""
     term, program = environment.get("TERM", ""), environment.get("TERM_PROGRAM")
-    nested = term.startswith(("tmux", "screen")) or any(environment.get(name) for name in WITHIN)
+    nested = term.startswith(("tmux", "screen")) or any(environment.get(name) for name in NESTING_VARIABLES)
     if nested or term == "dumb" or environment.get("NO_COLOR"):
         return "off"
     for start, protocol in BY_TERM.items():
@@ -184,10 +184,10 @@ def pictures_on_stdout(name: PicturesName, crop_of: CropOf) -> Callable[[str], N
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         return None
     protocol = protocol_of(os.environ) if name == "auto" else name
-    return None if protocol == "off" else _Shown(crop_of, protocol)
+    return None if protocol == "off" else _PictureWriter(crop_of, protocol)
 
 
-class _Shown:
+class _PictureWriter:
     """Writes crops to stdout, which is a terminal."""
 
     def __init__(self, crop_of: CropOf, protocol: PicturesName) -> None:
@@ -200,7 +200,7 @@ class _Shown:
         except QuoteweaveError:
             return
         if crop is not None:
-            sys.stdout.write(f"{drawn(crop, self._protocol, screen_of(sys.stdout))}\n")
+            sys.stdout.write(f"{picture_sequences(crop, self._protocol, screen_of(sys.stdout))}\n")
             sys.stdout.flush()
 
 
@@ -213,12 +213,13 @@ def screen_of(stream: IO[str]) -> Screen:
         import termios
 
         sizes = struct.unpack("4H", fcntl.ioctl(stream.fileno(), termios.TIOCGWINSZ, bytes(8)))
-        rows, columns, width, height = (size or known for size, known in zip(sizes, (rows, columns, 0, 0), strict=True))
+        defaults = (rows, columns, 0, 0)
+        rows, columns, width, height = (size or default for size, default in zip(sizes, defaults, strict=True))
     cell = (width // columns, height // rows)
     return Screen(columns, rows, *(cell if min(cell) > 1 else USUAL_CELL))
 
 
-def drawn(crop: "Image", protocol: PicturesName, screen: Screen) -> str:
+def picture_sequences(crop: "Image", protocol: PicturesName, screen: Screen) -> str:
     """The escape sequences of the crop, shrunk to fit the screen, `MAX_ROWS` and `MAX_PIXELS`.
 
     It is never enlarged. Raises ValueError for another protocol than Kitty's, iTerm2's or sixel.

@@ -251,11 +251,11 @@ class AsyncClient:
             Call("POST", path, form=form, is_long=True)
             for form in upload_forms(paths, folder, metadata or {}, passed_over)
         ]
-        sent = [await self._connection.read(call, Uploaded) for call in calls]
-        jobs = [upload.job for upload in sent if upload.job is not None]
+        uploads = [await self._connection.read(call, Uploaded) for call in calls]
+        jobs = [upload.job for upload in uploads if upload.job is not None]
         if wait:
             jobs = await self._wait_for_all(jobs, progress)
-        unchanged = tuple(name for upload in sent for name in upload.unchanged)
+        unchanged = tuple(name for upload in uploads for name in upload.unchanged)
         return Added(jobs=tuple(jobs), unchanged=unchanged, passed_over=dict(sorted(passed_over.items())))
 
     async def remove(

@@ -193,9 +193,9 @@ class ServerConnection:
         try:
             return shape.model_validate_json(data, extra="ignore")
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = ".".join(map(str, first["loc"])) or "its body"
-            raise self.bad_response(f"{place}: {self._clean(first['msg'])}") from None
+            first_error = error.errors(include_url=False)[0]
+            place = ".".join(map(str, first_error["loc"])) or "its body"
+            raise self.bad_response(f"{place}: {self._clean(first_error['msg'])}") from None
 
     def bad_response(self, problem: str) -> ServerBadResponse:
         """Return the error for a response that is not what a server of this version sends."""
@@ -212,8 +212,9 @@ class ServerConnection:
         """Return a problem of the server as an error."""
         detail = self._redactor.clean(problem.detail[:_MAX_DETAIL_CHARACTERS])
         if problem.status == HTTPStatus.UNAUTHORIZED:
-            sent = f"no key was sent; pass one, or set {KEY_VARIABLE}" if self.address.key is None else "check the key"
-            detail = f"{self.address.shown}: {detail} ({sent})"
+            no_key = f"no key was sent; pass one, or set {KEY_VARIABLE}"
+            key_advice = no_key if self.address.key is None else "check the key"
+            detail = f"{self.address.shown}: {detail} ({key_advice})"
         return error_of_problem(problem.model_copy(update={"detail": detail}))
 
     async def _send(self, call: Call, *, stream: bool = False) -> "Response":

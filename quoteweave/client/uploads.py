@@ -90,7 +90,7 @@ def _form(folder: str, files: Sequence[FoundFile], metadata: Mapping[str, str]) 
     fields_sent = {name: text for name, text in fields.items() if text}
 
     def form() -> Mapping[str, object]:
-        sent = [("files", (file.name.rpartition("/")[2], FileToSend(file.path))) for file in files]
-        return {"data": fields_sent, "files": sent}
+        files_sent = [("files", (file.name.rpartition("/")[2], FileToSend(file.path))) for file in files]
+        return {"data": fields_sent, "files": files_sent}
 
     return form

@@ -63,8 +63,8 @@ class TimedProtocol(AutoHTTPProtocol):  # type: ignore[valid-type, misc]
         unread = self.transport.get_write_buffer_size()
         self._unread_timer = self.loop.call_later(self.unread_seconds, self._end_if_unread, unread)
 
-    def _end_if_unread(self, before: int) -> None:
-        if self.transport.get_write_buffer_size() < before:
+    def _end_if_unread(self, unread_before: int) -> None:
+        if self.transport.get_write_buffer_size() < unread_before:
             self._time_unread()
         else:
             self.transport.abort()
@@ -112,9 +112,9 @@ def allow_many_connections() -> None:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_FILES)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    limit = _MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_FILES)
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
 class SharedSocket(socket.socket):
@@ -133,7 +133,7 @@ class SharedSocket(socket.socket):
     def __reduce__(self) -> tuple[object, ...]:
         """Pass the socket itself, not a copy of its settings, to a process that is started."""
         kind = int(self.family), int(self.type), self.proto
-        return _received, (reduction.DupFd(self.fileno()), kind, self.ready)
+        return _receive_socket, (reduction.DupFd(self.fileno()), kind, self.ready)
 
 
 class _ReceivedSocket(SharedSocket):
@@ -142,7 +142,7 @@ class _ReceivedSocket(SharedSocket):
         self.ready.set()
 
 
-def _received(descriptor: "_Descriptor", kind: tuple[int, int, int], ready: Event) -> SharedSocket:
+def _receive_socket(descriptor: "_Descriptor", kind: tuple[int, int, int], ready: Event) -> SharedSocket:
     received = _ReceivedSocket(*kind, fileno=descriptor.detach())
     received.ready = ready
     return received

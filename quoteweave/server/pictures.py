@@ -48,21 +48,21 @@ class Pictures:
         PNG, or JPEG if it may be lossy, and at most `width` pixels wide. Raises ProblemError for documents without
         pages, and DocumentError.
         """
-        key, draw = await run_in_threadpool(_page, collection, place, quote, lossy=lossy, width=width)
+        key, draw = await run_in_threadpool(_page_drawing, collection, place, quote, lossy=lossy, width=width)
         return await self._respond(key, draw, request)
 
     async def quote(self, collection: Collection, quote: Quote, request: Request) -> Response:
         """Return a quote's picture. Raises ProblemError for documents without pages, and DocumentError."""
-        return await self._respond(*_crop(collection, quote), request)
+        return await self._respond(*_crop_drawing(collection, quote), request)
 
     async def page_content(self, collection: Collection, document: str, number: int, *, lossy: bool = False) -> bytes:
         """Return the bytes of a page's picture; it raises what `page` raises."""
-        key, draw = await run_in_threadpool(_page, collection, (document, number), None, lossy=lossy)
+        key, draw = await run_in_threadpool(_page_drawing, collection, (document, number), None, lossy=lossy)
         return await self._content(key, draw)
 
     async def quote_content(self, collection: Collection, quote: Quote) -> bytes:
         """Return the bytes of a quote's picture; it raises what `quote` raises."""
-        return await self._content(*_crop(collection, quote))
+        return await self._content(*_crop_drawing(collection, quote))
 
     async def _respond(self, key: Key, draw: Draw, request: Request) -> Response:
         tag = f'"{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}"'
@@ -92,7 +92,7 @@ class Pictures:
             self._bytes -= len(self._cache.popitem(last=False)[1])
 
 
-def _page(
+def _page_drawing(
     collection: Collection, place: tuple[str, int], quote: Quote | None, *, lossy: bool, width: int | None = None
 ) -> tuple[Key, Draw]:
     """Return the cache key of a page's picture, and the function that draws it."""
@@ -103,8 +103,8 @@ def _page(
         picture = page_picture(collection, document, number)
         if picture is None:
             return None
-        shown = picture if quote is None else outlined(picture, quote.bbox)
-        return encode_image(shown.pixels, lossy=lossy, width=width)
+        drawn_page = picture if quote is None else outlined(picture, quote.bbox)
+        return encode_image(drawn_page.pixels, lossy=lossy, width=width)
 
     # The document's id changes with its content; a quote's box may also change when the same file is read again.
     box_key = () if quote is None else (quote.id, repr(quote.bbox))
@@ -112,7 +112,7 @@ def _page(
     return key, draw
 
 
-def _crop(collection: Collection, quote: Quote) -> tuple[Key, Draw]:
+def _crop_drawing(collection: Collection, quote: Quote) -> tuple[Key, Draw]:
     key = (str(collection.root), quote.id, quote.image or repr(quote.bbox))
     return key, lambda: crop(collection, quote)
 

@@ -96,10 +96,11 @@ def respond(problem: Problem, request: Request, headers: Mapping[str, str] | Non
 def without_folders(text: str, folders: Mapping[str, Path]) -> str:
     """Return a message with names in place of folders, as clients should not see the server's paths."""
     named_paths = [(name, path) for name, folder in folders.items() for path in (folder, folder.resolve())]
-    shown = {str(path): name for name, path in named_paths if path.name}  # a root folder would replace every slash
-    for path in sorted(shown, key=len, reverse=True):
+    # Without a root folder, which would replace every slash.
+    names_by_path = {str(path): name for name, path in named_paths if path.name}
+    for path in sorted(names_by_path, key=len, reverse=True):
         if os.sep in path:  # a plain word may occur in any sentence without meaning the folder
-            text = text.replace(path, shown[path])
+            text = text.replace(path, names_by_path[path])
     return text
 
 

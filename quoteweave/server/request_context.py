@@ -35,12 +35,12 @@ class RequestContext:
             return
         scope["request_id"] = request_id = _request_id(scope)
         REQUEST_ID.set(request_id)
-        started, status, sent = time.perf_counter(), 500, False
+        started, status, has_begun = time.perf_counter(), 500, False
 
         async def send_with_headers(message: Message) -> None:
-            nonlocal status, sent
+            nonlocal status, has_begun
             if message["type"] == "http.response.start":
-                status, sent = message["status"], True
+                status, has_begun = message["status"], True
                 headers = MutableHeaders(scope=message)
                 headers[ID_HEADER] = request_id
                 for name, value in self._headers.items():
@@ -52,7 +52,7 @@ class RequestContext:
                 await self._app(scope, receive, send_with_headers)
         except Exception as error:
             LOG.exception("request %s failed", request_id)
-            if sent:
+            if has_begun:
                 raise
             await respond(problem_of(error), Request(scope))(scope, receive, send_with_headers)
         finally:

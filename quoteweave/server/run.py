@@ -55,7 +55,7 @@ def run(config_file: Path | None, overrides: Mapping[str, object], *, notify: Ca
         # Made before listening, as it collects garbage, and Python drops an interrupt that comes during a collection.
         server = uvicorn.Server(_config(settings, _app(settings)))
         listening = _listen(settings)
-        notify(_where(settings, listening))
+        notify(_address_line(settings, listening))
         server.run([listening])
         return
     listening = _listen(settings)
@@ -76,7 +76,7 @@ def _run_workers(settings: ServerSettings, listening: socket.socket, notify: Cal
         config.backlog, config.loop = 1, "asyncio"
         threading.Thread(target=_notify_once_ready, args=(settings, listening, notify), daemon=True).start()
     else:
-        notify(_where(settings, listening))
+        notify(_address_line(settings, listening))
     processes = Multiprocess(config, [listening])
     processes.run()
     if any(process.exitcode == STARTUP_FAILURE for process in processes.processes):
@@ -85,7 +85,7 @@ def _run_workers(settings: ServerSettings, listening: socket.socket, notify: Cal
 
 def _notify_once_ready(settings: ServerSettings, listening: SharedSocket, notify: Callable[[str], None]) -> None:
     listening.ready.wait()
-    notify(_where(settings, listening))
+    notify(_address_line(settings, listening))
 
 
 def _config(settings: ServerSettings, app: FastAPI | str) -> uvicorn.Config:
@@ -106,15 +106,15 @@ def _config(settings: ServerSettings, app: FastAPI | str) -> uvicorn.Config:
     )
 
 
-def _where(settings: ServerSettings, listening: socket.socket) -> str:
+def _address_line(settings: ServerSettings, listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
+    host_shown = f"[{host}]" if ":" in host else host
     names = ", ".join(Served(settings).folders()) or "no collection yet"
     if settings.behind_proxy:
         reached = f" (behind a proxy, as {settings.public_url})" if settings.public_url else " (behind a proxy)"
     else:
         reached = " (only this machine can reach it)" if settings.on_loopback else ""
-    return f"quoteweave is serving {names} at http://{shown}:{port}{reached}"
+    return f"quoteweave is serving {names} at http://{host_shown}:{port}{reached}"
 
 
 def set_up_logging(settings: ServerSettings) -> None:

@@ -199,10 +199,10 @@ def read_server_settings(path: Path | None, overrides: Mapping[str, object]) -> 
 
 def _describe(error: ValidationError) -> str:
     """Describe the first problem; for an unknown key, suggest the closest known one."""
-    first = error.errors(include_url=False, include_context=False)[0]
-    if first["type"] != "extra_forbidden":
+    first_error = error.errors(include_url=False, include_context=False)[0]
+    if first_error["type"] != "extra_forbidden":
         return describe_validation_error(error)
-    *tables, key = (str(part) for part in first["loc"])
+    *tables, key = (str(part) for part in first_error["loc"])
     record: type[BaseModel] = {"answers": AnswerSettings, "models": ChatSettings}.get(
         next(iter(tables), ""), ServerSettings
     )

@@ -23,10 +23,10 @@ from PIL import Image
 from quoteweave.cli.terminal_pictures import (
     BY_VARIABLE,
     MAX_PIXELS,
-    WITHIN,
+    NESTING_VARIABLES,
     PicturesName,
     Screen,
-    drawn,
+    picture_sequences,
     pictures_on_stdout,
     protocol_of,
     screen_of,
@@ -42,7 +42,7 @@ X = {"TERM": "xterm-256color"}
 SCREEN = Screen(80, 40, 10, 20)
 PICTURE = re.compile(r"(?:\x1b_G[^\x1b]*\x1b\\)+\n")
 # What the terminal that runs the tests may say of itself, and of its size.
-ELSEWHERE = ("TERM_PROGRAM", "NO_COLOR", "FORCE_COLOR", "QUOTEWEAVE_PICTURES", *WITHIN, *BY_VARIABLE)
+ELSEWHERE = ("TERM_PROGRAM", "NO_COLOR", "FORCE_COLOR", "QUOTEWEAVE_PICTURES", *NESTING_VARIABLES, *BY_VARIABLE)
 SIZE = ("COLUMNS", "LINES")
 
 
@@ -79,7 +79,7 @@ SIZE = ("COLUMNS", "LINES")
         ({"TERM": "xterm-kitty", "NO_COLOR": ""}, KITTY),
         ({"TERM": "tmux-256color", "KITTY_WINDOW_ID": "1"}, OFF),
         ({"TERM": "screen.xterm-256color", "WT_SESSION": "1"}, OFF),
-        *(({"TERM": "xterm-kitty", name: "1"}, OFF) for name in WITHIN),
+        *(({"TERM": "xterm-kitty", name: "1"}, OFF) for name in NESTING_VARIABLES),
     ],
 )
 def test_terminals_are_known_by_their_environment(environment: dict[str, str], protocol: PicturesName) -> None:
@@ -98,23 +98,25 @@ def test_terminals_are_known_by_their_environment(environment: dict[str, str], p
     ],
 )
 def test_pictures_fit_the_terminal(crop: tuple[int, int], screen: Screen, size: tuple[int, int]) -> None:
-    assert from_sixel(drawn(Image.new("RGB", crop, "red"), SIXEL, screen)).size == size
+    assert from_sixel(picture_sequences(Image.new("RGB", crop, "red"), SIXEL, screen)).size == size
 
 
 def test_pictures_have_no_more_pixels_than_can_be_sent_soon() -> None:
-    width, height = from_sixel(drawn(Image.new("RGB", (3000, 2000), "red"), SIXEL, Screen(500, 80, 20, 40))).size
+    width, height = from_sixel(
+        picture_sequences(Image.new("RGB", (3000, 2000), "red"), SIXEL, Screen(500, 80, 20, 40))
+    ).size
     assert width * height == pytest.approx(MAX_PIXELS, rel=0.01)
 
 
 def test_iterm_is_told_cells() -> None:
-    assert ";width=20;height=5:" in drawn(Image.new("RGB", (205, 100)), ITERM, SCREEN)
-    assert ";width=1;height=24:" in drawn(Image.new("RGB", (2, 900)), ITERM, SCREEN)
+    assert ";width=20;height=5:" in picture_sequences(Image.new("RGB", (205, 100)), ITERM, SCREEN)
+    assert ";width=1;height=24:" in picture_sequences(Image.new("RGB", (2, 900)), ITERM, SCREEN)
 
 
 @pytest.mark.parametrize("name", ["auto", OFF])
 def test_what_is_no_protocol_is_refused(name: PicturesName) -> None:
     with pytest.raises(ValueError, match="no protocol"):
-        drawn(Image.new("RGB", (1, 1)), name, SCREEN)
+        picture_sequences(Image.new("RGB", (1, 1)), name, SCREEN)
 
 
 @pytest.fixture

@@ -255,13 +255,13 @@ def _print_summary(cited: CitedDraft) -> None:
 def _message_about(sentence: DraftSentence, cited: CitedDraft) -> str | None:
     """The message about a sentence; None if it is cited, or needs no citation."""
     text, attribution = " ".join(sentence.text.split()), sentence.attribution
-    why = "" if attribution is None or attribution.reason is None else f": {attribution.reason.rstrip('.')}"
+    reason = "" if attribution is None or attribution.reason is None else f": {attribution.reason.rstrip('.')}"
     if sentence.status == "likely" and sentence.number is not None:
-        return f"to be checked, {cited.mark(sentence.number).strip(' ~')} for “{text}”{why}"
+        return f"to be checked, {cited.mark(sentence.number).strip(' ~')} for “{text}”{reason}"
     if sentence.status == "too_long":
         return f"not looked for, as it is longer than is searched for: “{text[:80]}…”"
     if sentence.status == "no_source":
-        return f"not cited, “{text}”{why}"
+        return f"not cited, “{text}”{reason}"
     if sentence.status == "not_asked":
         return f"not in your documents, and not asked of the literature: “{text}”"
     return None

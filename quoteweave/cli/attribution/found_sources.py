@@ -19,9 +19,9 @@ from quoteweave.core.records import Filter
 from quoteweave.pipeline.composition.make_search import name_chat_model
 from quoteweave.pipeline.settings import ChatSettings
 
-WITHIN = ("your documents", "the literature")
+PLACES_SEARCHED = ("your documents", "the literature")
 """The names of the places where a source was looked for, shown if both were."""
-OUTCOMES = {
+OUTCOME_WORDS = {
     "supported": "supported by",
     "likely": "likely from",
     "not_found": "not found; the closest passages are in",
@@ -87,11 +87,11 @@ class FoundSources:
 
     def show(self, *, html: Path | None, open_it: bool, as_json: bool) -> None:
         """Print what was found in each collection, and write the page if one is asked for."""
-        every = [attribution for attributions in self._attributions.values() for attribution in attributions]
-        print_notes(dict.fromkeys(note for attribution in every for note in attribution.trace.notes))
-        places = WITHIN if len(self._attributions) > 1 else ("",)
+        all_attributions = [attribution for attributions in self._attributions.values() for attribution in attributions]
+        print_notes(dict.fromkeys(note for attribution in all_attributions for note in attribution.trace.notes))
+        places = PLACES_SEARCHED if len(self._attributions) > 1 else ("",)
         if as_json:
-            print_json({"attributions": [attribution.model_dump(mode="json") for attribution in every]})
+            print_json({"attributions": [attribution.model_dump(mode="json") for attribution in all_attributions]})
         else:
             for place, attributions in zip(places, self._attributions.values(), strict=True):
                 _print_all(place, attributions)
@@ -130,7 +130,7 @@ def _print(attribution: Attribution) -> None:
         stdout.print(plain(f"  not found: {attribution.reason}"))
         return
     supporting = [candidate for candidate in attribution.candidates if candidate.outcome == "supported"]
-    stdout.print(plain(f"  {OUTCOMES[attribution.outcome]}"))
+    stdout.print(plain(f"  {OUTCOME_WORDS[attribution.outcome]}"))
     if attribution.confidence is not None:
         stdout.print(plain(f"  {describe_confidence(attribution)}", "dim"))
     passage_reason = attribution.candidates[0].citation.reason or ""  # printed with the passage already

@@ -131,12 +131,12 @@ def _show(report: AddReport, collection: Path) -> None:
     warned = defaultdict[str, list[str]](list)
     for warning in report.warnings:
         warned[_with_options(warning.reason)].append(warning.name)
-    print_notes([f"{name}: {reason}" for reason, names in warned.items() for name in _in_short(names)])
+    print_notes([f"{name}: {reason}" for reason, names in warned.items() for name in _shortened(names)])
     for refused in report.failed:
         reason = refused.reason if repr(refused.name) in refused.reason else f"{refused.name!r}: {refused.reason}"
         typer.echo(printable(f"not added: {_with_options(reason)}"), err=True)
-    passed_over = _passed_over(report.passed_over)
-    print_notes((*_renamed(report), *report.index_notes, *report.remaining_traces, *passed_over))
+    passed_over = _passed_over_notes(report.passed_over)
+    print_notes((*_renamed_notes(report), *report.index_notes, *report.remaining_traces, *passed_over))
     outcome = [(len(names), label) for label, names in _outcomes(report) if names]
     counts = ", ".join(f"{count} {label}" for count, label in outcome) or "nothing to add"
     typer.echo(f"{collection}: {counts}")
@@ -144,7 +144,7 @@ def _show(report: AddReport, collection: Path) -> None:
         typer.echo(f"  {ocr_text}")
 
 
-def _in_short(names: Sequence[str]) -> Sequence[str]:
+def _shortened(names: Sequence[str]) -> Sequence[str]:
     """The names, or the first of many and how many others there are, which --json names."""
     return names if len(names) <= MAX_NAMED else [f"{names[0]} and {len(names) - 1} other documents"]
 
@@ -154,7 +154,7 @@ def _with_options(reason: str) -> str:
     return f"{reason} ({', '.join(options)})" if options else reason
 
 
-def _renamed(report: AddReport) -> list[str]:
+def _renamed_notes(report: AddReport) -> list[str]:
     if not report.renamed:
         return []
     names = pluralize(len(report.renamed), "name has", "names have")
@@ -162,7 +162,7 @@ def _renamed(report: AddReport) -> list[str]:
     return [f"{names} the folder in front, to tell them from others: {shown}; --prefix NAME puts a name of yours there"]
 
 
-def _passed_over(counts: Mapping[str, int]) -> Iterator[str]:
+def _passed_over_notes(counts: Mapping[str, int]) -> Iterator[str]:
     counts_by_suffix = {suffix: count for suffix, count in counts.items() if suffix not in _PASSED_OVER}
     if counts_by_suffix:
         files = pluralize(sum(counts_by_suffix.values()), "file that is no document", "files that are no documents")

@@ -50,8 +50,8 @@ def describe(
     price = judge_price(settings, usd_per_million)
 
     def before(pending: PendingDescriptions) -> None:
-        done = f"; {pending.done} have been described" if pending.done else ""
-        typer.echo(f"{pluralize(pending.pictures, 'picture')} to describe with {pending.model}{done}", err=True)
+        done_note = f"; {pending.done} have been described" if pending.done else ""
+        typer.echo(f"{pluralize(pending.pictures, 'picture')} to describe with {pending.model}{done_note}", err=True)
         tokens = pending.input_tokens, pending.output_tokens
         confirm_price(tokens, price, destination_notice("pictures and captions", settings), yes=yes)
 

@@ -142,8 +142,8 @@ def remove(
         return
     print_notes((*outcome.index_notes, *outcome.remaining_traces))
     if outcome.finished:
-        how = "already removed" if outcome.remaining_traces else "already removed, and now without a trace"
-        typer.echo(printable(f"{how}: {', '.join(outcome.finished)}"))
+        state = "already removed" if outcome.remaining_traces else "already removed, and now without a trace"
+        typer.echo(printable(f"{state}: {', '.join(outcome.finished)}"))
     forgotten = unread_names.intersection(outcome.removed)
     if len(outcome.removed) > len(forgotten):
         typer.echo(f"removed {pluralize(len(outcome.removed) - len(forgotten), 'document')}")

@@ -61,10 +61,12 @@ def _show_all(rows: list[ModelRow], rerankers: list[RerankerRow]) -> None:
     stdout.print("quoteweave models NAME shows all that is known of one.")
 
 
-def _table(title: str, rows: Sequence[ModelRow | RerankerRow], more: Mapping[str, Sequence[str]], wide: bool) -> Table:
+def _table(
+    title: str, rows: Sequence[ModelRow | RerankerRow], extra_columns: Mapping[str, Sequence[str]], wide: bool
+) -> Table:
     columns = {
         title: [row.name for row in rows],
-        **more,
+        **extra_columns,
         "download": [f"{row.download_gb:g} GB" for row in rows],
         "GPU": [f"{row.gpu_gb:g} GB" for row in rows],
         "licence": [_REMARK.sub("", row.licence) for row in rows],
@@ -87,5 +89,5 @@ def _show_one(fields: dict[str, object]) -> None:
         if value not in (None, "") and not has_none:
             # Such values are quoted, as spaces and line breaks at the end of a prefix matter.
             exact = isinstance(value, str) and value != " ".join(value.split())
-            written = plain(repr(value) if exact else str(value))
-            stdout.print(plain(f"{field:<{widest}}  ", "bold").append_text(written), soft_wrap=True)
+            value_text = plain(repr(value) if exact else str(value))
+            stdout.print(plain(f"{field:<{widest}}  ", "bold").append_text(value_text), soft_wrap=True)

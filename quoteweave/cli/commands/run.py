@@ -140,9 +140,10 @@ class _Hooks(RunHooks):
         self._confirmed, self._writer = confirmed, writer
 
     def before(self, pending: PendingQuestions) -> None:
-        done = f"; {pending.done} are done already" if pending.done else ""
+        done_note = f"; {pending.done} are done already" if pending.done else ""
         writer = pending.model or self._writer
-        typer.echo(f"{pending.setting}: {pluralize(pending.left, 'question')} to answer with {writer}{done}", err=True)
+        questions = pluralize(pending.left, "question")
+        typer.echo(f"{pending.setting}: {questions} to answer with {writer}{done_note}", err=True)
         if pending.destination is not None:
             typer.echo(f"questions and quotes are sent to {pending.destination}", err=True)
         if pending.left and pending.model and not self._confirmed and on_terminal():

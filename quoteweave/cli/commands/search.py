@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from quoteweave.cli.console import print_json, print_trace
-from quoteweave.cli.hits import hit_of_search, print_hits
+from quoteweave.cli.hits import print_hits, shown_hit
 from quoteweave.cli.options.collection import (
     DocumentOption,
     JsonOption,
@@ -78,7 +78,7 @@ def search(
             hits = [hit_json(hit, opened) for hit in result.hits]
             print_json({"question": question, "hits": hits, "trace": trace.model_dump(mode="json")})
         else:
-            print_hits([hit_of_search(hit) for hit in result.hits], trace.reasons, where)
+            print_hits([shown_hit(hit) for hit in result.hits], trace.reasons, where)
 
 
 def hit_json(hit: Hit, collection: Collection) -> dict[str, object]:

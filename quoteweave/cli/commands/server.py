@@ -173,8 +173,8 @@ def add_key(
         "max_upload": max_upload,
         "max_upload_request": max_upload_request,
     }
-    wanted = KeyRequest(name, (scope,), collection, end, limits)
-    key, token = KeyStore(state or default_state()).add(wanted)
+    request = KeyRequest(name, (scope,), collection, end, limits)
+    key, token = KeyStore(state or default_state()).add(request)
     if as_json:
         print_json({"token": token, "key": _key_json(key)})
         return

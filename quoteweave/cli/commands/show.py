@@ -61,17 +61,17 @@ def _write(pictures: dict[str, bytes | None], quote: Quote, out: Path | None) ->
     if not any(pictures.values()):
         return dict.fromkeys(pictures)
     folder = out or Path(tempfile.mkdtemp(prefix="quoteweave-"))
-    written: dict[str, Path | None] = {}
+    paths: dict[str, Path | None] = {}
     for name, picture in pictures.items():
-        written[name] = None
+        paths[name] = None
         if picture is not None:
             suffix = ".jpg" if picture.startswith(b"\xff\xd8") else ".png"
             path = folder / f"{quote.id.replace(':', '-')}-{name}{suffix}"
             with writing_output(path):
                 folder.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(picture)
-            written[name] = path
-    return written
+            paths[name] = path
+    return paths
 
 
 def _print(quote: Quote, paths: dict[str, Path | None]) -> None:

@@ -32,7 +32,7 @@ from quoteweave.evaluation.judges.evidence_verdicts import load_evidence_verdict
 from quoteweave.evaluation.report.plots import risk_plot
 from quoteweave.generation.confidence_signals import signals_of
 
-Right = Callable[[Prediction, Example], bool | None]
+CorrectnessCheck = Callable[[Prediction, Example], bool | None]
 
 JSON = """--json prints one object; shares are fractions:
 
@@ -123,8 +123,8 @@ def retriever_and_model(run: Path) -> tuple[str, str]:
     return GIVEN_QUOTES if uses_given_quotes else retriever_name(retrievers, **steps), model_name(model, scorer)
 
 
-def _correctness_check(how: CorrectnessSource, run: Path) -> Right:
-    if how == "cited":
+def _correctness_check(source: CorrectnessSource, run: Path) -> CorrectnessCheck:
+    if source == "cited":
         return cites_gold
     path = run / CITATIONS
     if not path.is_file():
@@ -133,11 +133,11 @@ def _correctness_check(how: CorrectnessSource, run: Path) -> Right:
     return lambda prediction, example: judged_correct(prediction, example, verdicts)
 
 
-def _calibration_examples(pairs: Sequence[JudgingItem], right: Right) -> list[CalibrationExample]:
+def _calibration_examples(pairs: Sequence[JudgingItem], is_correct: CorrectnessCheck) -> list[CalibrationExample]:
     """All questions except those that failed, and those whose answers cannot be known to be right or wrong."""
     examples = []
     for prediction, example in pairs:
-        answer, is_right = prediction.answer, right(prediction, example)
+        answer, is_right = prediction.answer, is_correct(prediction, example)
         if answer is None or (answer.status == "answered" and is_right is None):
             continue
         context = prediction.context or example.context or Context()
@@ -147,8 +147,8 @@ def _calibration_examples(pairs: Sequence[JudgingItem], right: Right) -> list[Ca
     return examples
 
 
-ROWS = 10
-BAR = 20
+CURVE_ROWS = 10
+BAR_WIDTH = 20
 
 
 def show(report: CalibrationReport, head: Mapping[str, object], file: Path | None, *, as_json: bool) -> None:
@@ -158,23 +158,23 @@ def show(report: CalibrationReport, head: Mapping[str, object], file: Path | Non
         return
     stdout = console()
     stdout.print(plain(f"{head['run']}: quotes by {head['retriever']}, answers by {head['model']}"))
-    stdout.print(plain(_counted(report, head)))
-    show_table(stdout, _curve(report))
+    stdout.print(plain(_counts_line(report, head)))
+    show_table(stdout, _curve_table(report))
     for line in _summary_lines(report, file):
         stdout.print(plain(line))
 
 
 def _as_dict(report: CalibrationReport, head: Mapping[str, object], file: Path | None) -> dict[str, object]:
-    before = None if report.calibration is None else report.calibration.before.threshold
+    threshold_before = None if report.calibration is None else report.calibration.before.threshold
     return {
         **head,
         **report.model_dump(mode="json", exclude={"calibration"}),
-        "before": before,
+        "before": threshold_before,
         "calibration": None if file is None else str(file),
     }
 
 
-def _counted(report: CalibrationReport, head: Mapping[str, object]) -> str:
+def _counts_line(report: CalibrationReport, head: Mapping[str, object]) -> str:
     answers = report.right + report.wrong
     left_out = {"failed": "failed", "unknown": "cannot be known to be right or wrong"}
     left_out_parts = [f"; {head[key]} {reason}, and are left out" for key, reason in left_out.items() if head[key]]
@@ -185,24 +185,24 @@ def _counted(report: CalibrationReport, head: Mapping[str, object]) -> str:
     )
 
 
-def _curve(report: CalibrationReport) -> Table:
+def _curve_table(report: CalibrationReport) -> Table:
     """A table of the curve at about each tenth of the answers, with bars whose length is proportional to the risk."""
     columns = ("given", "answers", "confidence from", "of these wrong", "")
     table = make_table(columns, words=[""], title="If only the most confident answers were given")
     greatest = max(point.risk for point in report.curve) or 1.0
-    for point in _shown(report):
+    for point in _points_shown(report):
         mark = "  ← threshold" if point == report.chosen else ""
-        bar = "█" * round(BAR * point.risk / greatest)
+        bar = "█" * round(BAR_WIDTH * point.risk / greatest)
         cells = _percent(point.coverage), str(point.answers), f"{point.threshold:.3f}", _percent(point.risk)
         table.add_row(*cells, f"{bar}{mark}")
     return table
 
 
-def _shown(report: CalibrationReport) -> Sequence[RiskCoveragePoint]:
+def _points_shown(report: CalibrationReport) -> Sequence[RiskCoveragePoint]:
     """The first point of the curve in each tenth, and the chosen one."""
-    tenths = (step / ROWS for step in range(1, ROWS + 1))
-    first = [next(point for point in report.curve if point.coverage >= tenth) for tenth in tenths]
-    points = {point.answers: point for point in (*first, *([report.chosen] if report.chosen else []))}
+    tenths = (step / CURVE_ROWS for step in range(1, CURVE_ROWS + 1))
+    first_points = [next(point for point in report.curve if point.coverage >= tenth) for tenth in tenths]
+    points = {point.answers: point for point in (*first_points, *([report.chosen] if report.chosen else []))}
     return [points[answers] for answers in sorted(points)]
 
 

@@ -202,7 +202,7 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    errors = {verdict.example: _error(verdict) for _, verdict in judged if not verdict.whole}
+    errors = {verdict.example: _failure_reason(verdict) for _, verdict in judged if not verdict.whole}
     figures = _figures([pair for pair, _ in judged], {verdict.example: verdict for _, verdict in judged}, convention)
     if as_json:
         print_json({**summary, "judged": len(judged), "failed": len(errors), "errors": errors, **_as_dict(figures)})
@@ -218,7 +218,7 @@ def _show(
         raise typer.Exit(1)
 
 
-def _error(verdict: EvidenceVerdict) -> str:
+def _failure_reason(verdict: EvidenceVerdict) -> str:
     failed = [grade.error for grade in verdict.grades() if grade.score is None]
     return verdict.error or next((error for error in failed if error), "a judgement failed")
 
@@ -232,8 +232,8 @@ def _figures(
         rows = [metric.row(*pair) for pair in pairs]
         for figure in metric.aggregates:
             if (undefined := figure.undefined(rows)) < len(rows):
-                counted = len(rows) - undefined
-                figures[figure.name] = Estimate(value=figure.of(rows), n=counted, undefined=undefined)
+                defined = len(rows) - undefined
+                figures[figure.name] = Estimate(value=figure.of(rows), n=defined, undefined=undefined)
     return figures
 
 

@@ -42,9 +42,9 @@ from quoteweave.evaluation.scoring.saved_runs import COMPARED, ScoredRun, Scorin
 from quoteweave.evaluation.scoring.saved_runs import compare as compare_runs
 from quoteweave.evaluation.statistics.intervals import few_clusters
 
-WIDE = 100
+WIDE_TERMINAL = 100
 """On a terminal with so many columns or more, names of figures are not broken."""
-LONG = 18
+MAX_UNBROKEN_NAME = 18
 """Characters, at most, of a figure's name that is never broken."""
 JSON = """--json prints one object; figures are fractions, judgements 0 to 5, null where undefined:
 
@@ -103,7 +103,7 @@ def compare(
         partial=partial,
     )
     with Console(stderr=True).status("scoring"):
-        scored = _scored(requests)
+        scored = _score_runs(requests)
         comparisons = compare_runs(scored, figure)
         placement = None if published is None else _place_in_leaderboard(scored, published, by)
     if as_json:
@@ -122,7 +122,7 @@ class LeaderboardPlacement:
     notes: Sequence[str]
 
 
-def _scored(requests: Sequence[ScoringRequest]) -> list[ScoredRun]:
+def _score_runs(requests: Sequence[ScoringRequest]) -> list[ScoredRun]:
     """Score each run and print its notes; the dataset is read once."""
     examples = load_dataset(requests[0].dataset, requests[0].references)
     names, scored_runs = run_names([request.run for request in requests]), []
@@ -181,7 +181,7 @@ def _show(
     for pair in dict.fromkeys((comparison.first, comparison.second) for comparison in comparisons):
         stdout.print(plain(f"\nfirst {pair[0]}\nsecond {pair[1]}"))
         of_pair = [comparison for comparison in comparisons if (comparison.first, comparison.second) == pair]
-        show_table(stdout, _comparison_table(of_pair, narrow=stdout.width < WIDE))
+        show_table(stdout, _comparison_table(of_pair, narrow=stdout.width < WIDE_TERMINAL))
         if cluster_note := few_clusters(
             {comparison.figure: comparison.clusters for comparison in of_pair if comparison.low is not None},
             first_scores.clusters,
@@ -197,8 +197,8 @@ def _show(
     _show_notes(stdout, scored, () if placement is None else placement.notes)
 
 
-def _show_notes(stdout: Console, scored: Sequence[ScoredRun], more: Sequence[str]) -> None:
-    """Print how many answers each run has, with its own notes; then the notes that all runs share, and `more`."""
+def _show_notes(stdout: Console, scored: Sequence[ScoredRun], leaderboard_notes: Sequence[str]) -> None:
+    """Print how many answers each run has, with its own notes; then the notes that all runs share, and those given."""
     shared = [note for note in scored[0].scores.notes if all(note in run.scores.notes for run in scored)]
     for run in scored:
         missing = (
@@ -210,7 +210,7 @@ def _show_notes(stdout: Console, scored: Sequence[ScoredRun], more: Sequence[str
         for note in run.scores.notes:
             if note not in shared:
                 stdout.print(plain(f"  note: {note}"))
-    for note in (*shared, *more):
+    for note in (*shared, *leaderboard_notes):
         stdout.print(plain(f"note: {note}"))
 
 
@@ -245,8 +245,8 @@ def _legend(comparisons: Sequence[Comparison]) -> list[str]:
         ),
     }
     why_empty = [
-        f"{UNDEFINED} as {column}: {why}"
-        for column, (why, is_empty) in empty.items()
+        f"{UNDEFINED} as {column}: {reason}"
+        for column, (reason, is_empty) in empty.items()
         if any(map(is_empty, comparisons))
     ]
     return [*([f"units: {units}"] if units else []), *why_empty]
@@ -267,7 +267,9 @@ def _comparison_table(comparisons: Sequence[Comparison], *, narrow: bool) -> Tab
             for value in (comparison.first_value, comparison.second_value, comparison.difference)
         ]
         name = (
-            comparison.figure.replace(".", ".\n", 1) if narrow and len(comparison.figure) > LONG else comparison.figure
+            comparison.figure.replace(".", ".\n", 1)
+            if narrow and len(comparison.figure) > MAX_UNBROKEN_NAME
+            else comparison.figure
         )
         p = p_value(comparison.p_holm)
         table.add_row(name, *values, bounds, p, _number(comparison.effect, 1), str(comparison.n))

@@ -118,16 +118,16 @@ def entailment(
     stored_verdicts = CachedEntailment(model, path)
     metrics, notes = _metrics(pairs, stored_verdicts, choice)
     notes = [f"by {model.name}", *model.warnings(), *notes]
-    scores = _scored(loaded, metrics, choice.convention, request, cluster_intervals)
+    scores = _score(loaded, metrics, choice.convention, request, cluster_intervals)
     if both_conventions:
         other_choice = choice._replace(convention=OTHER_CONVENTION[choice.convention])
         other_metrics, _ = _metrics(pairs, stored_verdicts, other_choice)
-        other_scores = _scored(loaded, other_metrics, other_choice.convention, request, None)
+        other_scores = _score(loaded, other_metrics, other_choice.convention, request, None)
         notes += convention_differences(scores, other_scores, list(scores.figures))
     show(scores.model_copy(update={"notes": tuple(notes)}), as_json=as_json)
 
 
-def _scored(
+def _score(
     loaded: LoadedRun,
     metrics: Sequence[Metric],
     convention: Convention,

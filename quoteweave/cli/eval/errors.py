@@ -237,11 +237,11 @@ def _show(
 ) -> None:
     """Print the counts on stdout, and reasons of failures on stderr unless they are in the JSON value."""
     if as_json:
-        counted = {
+        analyses_json = {
             who: None if analysis is None else analysis.model_dump(mode="json") for who, analysis in analyses.items()
         }
         agreement = None if agreed is None else agreed.model_dump(mode="json")
-        print_json({**(EMPTY if judged is None else judged.head), **counted, "agreement": agreement})
+        print_json({**(EMPTY if judged is None else judged.head), **analyses_json, "agreement": agreement})
         return
     for who, analysis in analyses.items():
         if analysis is not None and analysis.total.answers:  # if a judge failed on all answers, the reasons say so
@@ -325,9 +325,10 @@ def _print(reviews: Sequence[TrajectoryReview]) -> None:
         if review.unreadable:
             _line(f"{review.id}  cannot be read: {review.unreadable}")
             continue
-        right = {None: "", True: ", right", False: ", wrong"}[review.correct]
+        correctness = {None: "", True: ", right", False: ", wrong"}[review.correct]
         selected = "" if review.selected is None else f": {review.selected}"
-        _line(f"{review.id}  {review.outcome or 'broken off'}{right}, {pluralize(review.actions, 'action')}{selected}")
+        outcome = f"{review.outcome or 'broken off'}{correctness}"
+        _line(f"{review.id}  {outcome}, {pluralize(review.actions, 'action')}{selected}")
         for line in (
             *(() if review.correct else review.findings),
             *(f"leak: {leak}" for leak in review.leaks),

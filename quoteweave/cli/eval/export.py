@@ -100,7 +100,7 @@ def export(
     --citevqa: marks are written as the boxes of the quotes that they cite; failed
     questions are left out, as the authors' code does.
     """
-    if sum(wanted is not None for wanted in (trec, ranking, trec_rag, citevqa)) != 1:
+    if sum(target is not None for target in (trec, ranking, trec_rag, citevqa)) != 1:
         raise UsageError(
             "say what to write: --trec DIR or --ranking FILE for rankings, --trec-rag FILE or --citevqa FILE for "
             "answers"
@@ -179,8 +179,8 @@ def _export_ranking(
 ) -> None:
     pair = trec_pair(examples, predictions, items=items)
     if not pair.run:
-        why = _no_ranking(predictions)
-        raise DatasetError(f"{run} ranks no {items} for which {dataset} tells gold; see --items and --scope{why}")
+        advice = _no_ranking(predictions)
+        raise DatasetError(f"{run} ranks no {items} for which {dataset} tells gold; see --items and --scope{advice}")
     with writing_output(trec):
         trec.mkdir(parents=True, exist_ok=True)
         (trec / RUN).write_text("".join(run_lines(pair.run, tag=column_name(run.name))), "utf-8")

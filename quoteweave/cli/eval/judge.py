@@ -234,9 +234,9 @@ def _agreement(compared: Agreement) -> Table:
     for name, estimate in compared.figures.items():
         aspect, _, figure = name.partition(".")
         value = UNDEFINED if estimate.value is None else f"{estimate.value:.2f}"
-        first = aspect if figure == next(iter(FORMULAS)) else ""
+        aspect_shown = aspect if figure == next(iter(FORMULAS)) else ""
         bounds = UNDEFINED if estimate.bounds is None else "{:.2f} to {:.2f}".format(*estimate.bounds)
-        table.add_row(_spaced(first), _spaced(figure), value, bounds)
+        table.add_row(_spaced(aspect_shown), _spaced(figure), value, bounds)
     return table
 
 

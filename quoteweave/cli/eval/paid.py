@@ -94,7 +94,7 @@ def destination_notice(content: str, settings: ChatSettings) -> str:
     return f"{content} are sent to {settings.destination}"
 
 
-def confirm_price(tokens: tuple[int, int], price: Price | None, sent: str, *, yes: bool) -> None:
+def confirm_price(tokens: tuple[int, int], price: Price | None, notice: str, *, yes: bool) -> None:
     """Print tokens, their price and the destination; on a terminal, ask whether to go on unless `yes`."""
     cost = "price not known; say it with --usd-per-million"
     if price is not None:
@@ -103,15 +103,15 @@ def confirm_price(tokens: tuple[int, int], price: Price | None, sent: str, *, ye
         f"about {tokens[0]:,} tokens in and {tokens[1]:,} out: {cost} (retries and a model's thinking come on top)",
         err=True,
     )
-    typer.echo(sent, err=True)
+    typer.echo(notice, err=True)
     if not yes and on_terminal():
         typer.confirm("Go on?", abort=True, err=True)
 
 
 def print_judging_plan(plan: JudgingPlan, task: str, model: str | None) -> None:
     """Say on stderr how many answers are left to `task`, and how many cannot be judged."""
-    done = f"; {plan.done} are judged already" if plan.done else ""
-    typer.echo(f"{pluralize(len(plan.left), 'answer')} to {task} with {model}{done}", err=True)
+    done_note = f"; {plan.done} are judged already" if plan.done else ""
+    typer.echo(f"{pluralize(len(plan.left), 'answer')} to {task} with {model}{done_note}", err=True)
     if plan.no_answer:
         typer.echo(
             f"{pluralize(plan.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
@@ -151,6 +151,6 @@ class JudgingCost(NamedTuple):
 def count_spent(usages: Sequence[Usage], price: Price | None) -> JudgingCost:
     """Add up what judgements cost. If no tokens were counted, the price is None, as it is not known to be free."""
     tokens_in, tokens_out = sum(u.input_tokens or 0 for u in usages), sum(u.output_tokens or 0 for u in usages)
-    counted = not usages or tokens_in or tokens_out
-    cost = price.of(tokens_in, tokens_out) if price is not None and counted else None
+    has_counts = not usages or tokens_in or tokens_out
+    cost = price.of(tokens_in, tokens_out) if price is not None and has_counts else None
     return JudgingCost({"input": tokens_in, "output": tokens_out}, cost)

@@ -66,10 +66,10 @@ def show_report_table(table: Table) -> None:
     """Print a table, units below the headings and intervals below their values."""
     units = table.units or ("",) * len(table.head)
     headings = [f"{name}\n{unit}" if unit else name for name, unit in zip(table.head, units, strict=True)]
-    shown = make_table(headings, words=headings[:1], title=table.title)
+    terminal_table = make_table(headings, words=headings[:1], title=table.title)
     for row in table.rows:
-        shown.add_row(*map(_in_lines, row))
-    show_table(console(), shown)
+        terminal_table.add_row(*map(_in_lines, row))
+    show_table(console(), terminal_table)
 
 
 def _in_lines(cell: Cell) -> Text:
@@ -125,9 +125,9 @@ def report(
     folder = image_folder or (None if references is None else references.parent)
     with Console(stderr=True).status("scoring"):
         gathered = make_report(sources, prices=chat_price)
-        written = write_report(gathered, out, pictures=None if folder is None else PictureFolder(folder).data_url)
+        files = write_report(gathered, out, pictures=None if folder is None else PictureFolder(folder).data_url)
     if as_json:
-        written_files = {name: [str(path) for path in written if path.parent == out / name] for name in (PLOTS, TABLES)}
+        written_files = {name: [str(path) for path in files if path.parent == out / name] for name in (PLOTS, TABLES)}
         names = {str(run.path): run.name for run in gathered.runs}
         print_json({"page": str(out / PAGE), "markdown": str(out / MARKDOWN), **written_files, "runs": names})
     else:
@@ -162,7 +162,7 @@ def statistics(
     if out is not None:
         require_matplotlib()
     with Console(stderr=True).status("counting"):
-        counted = _counted(dataset, references, collection)
+        counted = _count_statistics(dataset, references, collection)
         files = [] if out is None else write_statistics(counted, out)
     if as_json:
         print_json({"statistics": [corpus.as_dict() for corpus in counted], "files": [str(path) for path in files]})
@@ -173,7 +173,7 @@ def statistics(
         typer.echo(printable(str(path)))
 
 
-def _counted(dataset: str | None, references: Path | None, collection: Path | None) -> list[CorpusStatistics]:
+def _count_statistics(dataset: str | None, references: Path | None, collection: Path | None) -> list[CorpusStatistics]:
     counted = []
     if dataset is not None:
         counted.append(dataset_statistics(dataset, load_dataset(dataset, references)))
@@ -230,7 +230,7 @@ def pairs(
     """
     if out is not None:
         require_matplotlib()
-    chosen, rows = PAIR_LAYOUTS[layout], _printed(published, printed, runs)
+    pair_layout, rows = PAIR_LAYOUTS[layout], _printed_rows(published, printed, runs)
     requests = scoring_requests(
         runs,
         dataset,
@@ -243,12 +243,12 @@ def pairs(
         partial=partial,
     )
     with Console(stderr=True).status("scoring"):
-        run_pairs = make_pairs(requests, chosen, printed=rows, prices=chat_price)
-        files = [] if out is None else write_pairs(run_pairs, chosen, out)
+        run_pairs = make_pairs(requests, pair_layout, printed=rows, prices=chat_price)
+        files = [] if out is None else write_pairs(run_pairs, pair_layout, out)
     if as_json:
         print_json(_as_dict(run_pairs, layout, runs, files))
         return
-    show_report_table(pairs_table(run_pairs, chosen))
+    show_report_table(pairs_table(run_pairs, pair_layout))
     for run in (run for pair in run_pairs for run in pair.runs):
         for note in run.notes:
             console().print(plain(f"{run.name}: note: {note}"))
@@ -256,7 +256,7 @@ def pairs(
         typer.echo(printable(str(path)))
 
 
-def _printed(table: str | None, names: Sequence[str] | None, runs: Sequence[Path]) -> list[PublishedRow | None]:
+def _printed_rows(table: str | None, names: Sequence[str] | None, runs: Sequence[Path]) -> list[PublishedRow | None]:
     """The rows of the published table that these names give, one for each run.
 
     Raises UsageError for names without a table, a table without names, and a wrong number of names.

@@ -75,9 +75,9 @@ def _checks(folder: Path) -> list[Check]:
 
 def _show(checks: list[Check]) -> None:
     stdout = console()
-    for (paper, place, row), row_checks in groupby(checks, key=lambda check: (check.paper, check.table, check.row)):
-        columns = ("figure", "printed", "computed", "status")
-        table = make_table(columns, words=["figure", "status"], title=f"{row}: {place} of {paper}")
+    columns = ("figure", "printed", "computed", "status")
+    for title, row_checks in groupby(checks, key=lambda check: f"{check.row}: {check.table} of {check.paper}"):
+        table = make_table(columns, words=["figure", "status"], title=title)
         for check in row_checks:
             outcome = check.status if check.reason is None else f"{check.status}: {check.reason}"
             table.add_row(check.figure, check.printed, check.computed or UNDEFINED, plain(outcome))

@@ -142,7 +142,7 @@ def retrieval(
         "dataset": dataset,
         "retriever": retriever_shown(settings),
         "terms": [str(path) for path in settings.terms],
-        **{step: how and without_credentials(how) for step, how in steps.items()},
+        **{step: spec and without_credentials(spec) for step, spec in steps.items()},
         "questions": len(examples),
         "unread": dict(searched.unread),
     }
@@ -160,8 +160,8 @@ def _files(dataset: MeasuredDataset, references: Path) -> tuple[Path, Path | Non
     return file, documents if documents.is_dir() else None
 
 
-def _in_words(how: object) -> str:
-    return ", ".join(map(str, how)) if isinstance(how, list) else str(how)
+def _in_words(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _show(
@@ -184,7 +184,7 @@ def _show(
 
 def _notes(scores: Scores) -> list[str]:
     """Notes that readers of figures within documents need."""
-    groups = (scores.figures, *(_group(scores, name) for name in _types(scores)))
+    groups = (scores.figures, *(_group(scores, name) for name in _group_sizes(scores)))
     values = [estimate.value for group in groups for name in LAYOUTS if (estimate := group.get(name)) is not None]
     above = "layout recall above 100 %: the published formula counts an area for each quote that covers it"
     notes = [above] if any(value is not None and value > 1 for value in values) else []
@@ -198,11 +198,13 @@ def _as_dict(scores: Mapping[Scope, Scores]) -> dict[str, object]:
         "by_evidence_type": _by_group(scores, EVIDENCE),
         "by_domain": _by_group(scores, DOMAIN),
         "undefined": {
-            key: {name: _undefined(scores[scope], name) for name in _names(scope, scores[scope].figures)}
+            key: {name: _undefined(scores[scope], name) for name in _figure_names(scope, scores[scope].figures)}
             for key, scope in SCOPES.items()
         },
         "interval_95": {
-            key: {name: _bounds(scores[scope].figures.get(name)) for name in _names(scope, scores[scope].figures)}
+            key: {
+                name: _bounds(scores[scope].figures.get(name)) for name in _figure_names(scope, scores[scope].figures)
+            }
             for key, scope in SCOPES.items()
         },
         "notes": _notes(scores["document"]),
@@ -211,8 +213,11 @@ def _as_dict(scores: Mapping[Scope, Scores]) -> dict[str, object]:
 
 def _by_group(scores: Mapping[Scope, Scores], by: str) -> dict[str, object]:
     return {
-        group: {"n": n, **{key: _of_group(scope, _group(scores[scope], group, by)) for key, scope in SCOPES.items()}}
-        for group, n in _types(scores["document"], by).items()
+        group: {
+            "n": n,
+            **{key: _group_values(scope, _group(scores[scope], group, by)) for key, scope in SCOPES.items()},
+        }
+        for group, n in _group_sizes(scores["document"], by).items()
     }
 
 
@@ -247,25 +252,25 @@ def _table(title: str, scores: Scores, names: Sequence[str], by_domain: Sequence
     headings = [name.replace(".recall", "\nrecall").replace("@", "\n@") for name in headings]
     table = make_table([EVIDENCE, "n", *headings], words=[EVIDENCE], title=title, padding=0)
     table.caption_justify = "left"
-    table.add_row("overall", str(_counted(scores)), *_means(scores.figures, names))
+    table.add_row("overall", str(_counted_questions(scores)), *_means(scores.figures, names))
     has_domains = any(name in scores.figures for name in by_domain)
     table.add_row("95 % interval", "", *_intervals(scores.figures, names), end_section=not has_domains)
     if has_domains:
         table.add_row("mean over domains", "", *_means(scores.figures, by_domain))
         table.add_row("95 % interval", "", *_intervals(scores.figures, by_domain), end_section=True)
     for by in (EVIDENCE, DOMAIN) if has_domains else (EVIDENCE,):
-        groups = _types(scores, by)
+        groups = _group_sizes(scores, by)
         for group in groups:
             n = sum(question.error is None for question in scores.questions if group in question.groups.get(by, ()))
             means = _means(_group(scores, group, by), names)
-            shown = group if by == EVIDENCE else f"{by}: {group}"
-            table.add_row(plain(shown), str(n), *means, end_section=group == list(groups)[-1])
+            label = group if by == EVIDENCE else f"{by}: {group}"
+            table.add_row(plain(label), str(n), *means, end_section=group == list(groups)[-1])
     undefined = [f"{name} for {count}" for name in names if (count := _undefined(scores, name))]
     table.caption = f"undefined, and left out of the mean: {', '.join(undefined)}" if undefined else None
     return table
 
 
-def _types(scores: Scores, by: str = EVIDENCE) -> dict[str, int]:
+def _group_sizes(scores: Scores, by: str = EVIDENCE) -> dict[str, int]:
     """The number of questions of each type of evidence, or of other groups; failed questions included."""
     group_names = [name for question in scores.questions for name in question.groups.get(by, ())]
     return {name: group_names.count(name) for name in sorted(set(group_names))}
@@ -275,24 +280,24 @@ def _group(scores: Scores, name: str, by: str = EVIDENCE) -> Figures:
     return scores.breakdowns.get(by, {}).get(name, {})
 
 
-def _counted(scores: Scores) -> int:
+def _counted_questions(scores: Scores) -> int:
     return len(scores.questions) - scores.failed
 
 
 def _undefined(scores: Scores, name: str) -> int:
-    return scores.figures[name].undefined if name in scores.figures else _counted(scores)
+    return scores.figures[name].undefined if name in scores.figures else _counted_questions(scores)
 
 
 def _values(scope: Scope, figures: Figures) -> dict[str, float | None]:
-    return {name: figures[name].value if name in figures else None for name in _names(scope, figures)}
+    return {name: figures[name].value if name in figures else None for name in _figure_names(scope, figures)}
 
 
-def _names(scope: Scope, figures: Figures) -> list[str]:
+def _figure_names(scope: Scope, figures: Figures) -> list[str]:
     """The names of the figures that every dataset has, and of those that only this one has."""
     return [*dict.fromkeys((*retrieval_figures(scope), *figures))]
 
 
-def _of_group(scope: Scope, figures: Figures) -> dict[str, float | None]:
+def _group_values(scope: Scope, figures: Figures) -> dict[str, float | None]:
     """The figures of a group, without means over domains, which only all questions together have."""
     return {name: value for name, value in _values(scope, figures).items() if not name.endswith(DOMAIN_MEAN)}
 

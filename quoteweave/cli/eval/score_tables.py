@@ -92,10 +92,10 @@ def as_dict(scores: Scores) -> dict[str, object]:
         mean_of_kinds = _value(figures, f"{KINDS_F1}.pooled")
         value["overall"] = {**mean["overall"], "mean_of_kinds_f1": mean_of_kinds, "pooled": pooled["overall"]}
     if any(name in figures for name in JUDGE):
-        value["judge"] = _named(figures, {name.removeprefix("judge."): name for name in JUDGE})
-    value["figures"] = _dump(figures)
+        value["judge"] = _values_and_bounds(figures, {name.removeprefix("judge."): name for name in JUDGE})
+    value["figures"] = _as_json(figures)
     value["breakdowns"] = {
-        name: {group: _dump(group_figures) for group, group_figures in groups.items()}
+        name: {group: _as_json(group_figures) for group, group_figures in groups.items()}
         for name, groups in scores.breakdowns.items()
     }
     value["notes"] = list(scores.notes)
@@ -116,9 +116,9 @@ def tables(scores: Scores) -> list[Table]:
         name: estimate for name, estimate in figures.items() if name not in SELECTION and name not in judged
     }
     if judged:
-        shown_tables.append(_list("Judgements, 0 to 5", judged, lambda value: half_up(value, 2)))
+        shown_tables.append(_figure_list("Judgements, 0 to 5", judged, _two_decimals))
     if other_figures:
-        shown_tables.append(_list("Other figures", other_figures, _short))
+        shown_tables.append(_figure_list("Other figures", other_figures, _rounded))
     broken_down = (_breakdown(name, groups) for name, groups in scores.breakdowns.items())
     return shown_tables + [table for table in (*broken_down, _correlations(scores)) if table is not None]
 
@@ -127,18 +127,18 @@ def _selection(title: str, figures: Figures, end: str) -> Table:
     table = _table(title, ("quotes", *RATIOS, "n"))
     for group in GROUPS:
         cells = [figures.get(f"{group}.{ratio}{end}") for ratio in RATIOS]
-        least = [estimate.n for estimate in cells if estimate is not None]
-        n = "" if not least else str(max(least)) if min(least) == max(least) else f"{min(least)}-{max(least)}"
+        counts = [estimate.n for estimate in cells if estimate is not None]
+        n = "" if not counts else str(max(counts)) if min(counts) == max(counts) else f"{min(counts)}-{max(counts)}"
         table.add_row(plain(group), *(_cell(estimate, _percent) for estimate in cells), n)
     return table
 
 
-def _list(title: str, figures: Figures, written: Callable[[float], str]) -> Table:
+def _figure_list(title: str, figures: Figures, format_value: Callable[[float], str]) -> Table:
     table = _table(title, ("figure", "value", "95 % interval", "n", "undef."))
     for name, estimate in figures.items():
-        value = UNDEFINED if estimate.value is None else written(estimate.value)
+        value = UNDEFINED if estimate.value is None else format_value(estimate.value)
         bounds = estimate.bounds
-        interval = UNDEFINED if bounds is None else " - ".join(map(written, bounds))
+        interval = UNDEFINED if bounds is None else " - ".join(map(format_value, bounds))
         table.add_row(plain(name.removeprefix("judge.")), value, interval, str(estimate.n), str(estimate.undefined))
     return table
 
@@ -155,7 +155,7 @@ def _breakdown(name: str, groups: Mapping[str, Figures]) -> Table | None:
     defined_columns = [
         column
         for column in GROUP_COLUMNS
-        if any(_known(group_figures.get(column)) for group_figures in groups.values())
+        if any(_is_defined(group_figures.get(column)) for group_figures in groups.values())
     ]
     columns = [
         column
@@ -169,7 +169,7 @@ def _breakdown(name: str, groups: Mapping[str, Figures]) -> Table | None:
     table = _table(f"By {label}; in %{scale}", (label, *headings, "n"))
     for group, group_figures in groups.items():
         cells = (
-            _cell(group_figures.get(column), _score if column in JUDGE else _percent, between="\n")
+            _cell(group_figures.get(column), _two_decimals if column in JUDGE else _percent, between="\n")
             for column in columns
         )
         table.add_row(plain(group), *cells, _count(table, group_figures.values()))
@@ -202,8 +202,8 @@ def _correlations(scores: Scores) -> Table | None:
         for group, group_figures in figures_by_group.items()
     }
     for group, group_figures in {"all": scores.figures, **groups}.items():
-        if any(_known(group_figures.get(column)) for column in columns):
-            cells = (_cell(group_figures.get(column), _score, between="\n") for column in columns)
+        if any(_is_defined(group_figures.get(column)) for column in columns):
+            cells = (_cell(group_figures.get(column), _two_decimals, between="\n") for column in columns)
             table.add_row(
                 plain(group), *cells, _count(table, [group_figures[columns[0]]] if columns[0] in group_figures else [])
             )
@@ -215,16 +215,16 @@ def _table(title: str, columns: Sequence[str]) -> Table:
     return make_table(headings, words=headings[:1], title=title)
 
 
-def _cell(estimate: Estimate | None, written: Callable[[float], str], *, between: str = " ") -> str:
+def _cell(estimate: Estimate | None, format_value: Callable[[float], str], *, between: str = " ") -> str:
     """A value with its interval beside or below it."""
     if estimate is None or estimate.value is None:
         return UNDEFINED
     bounds = estimate.bounds
     to = " to " if bounds and bounds[0] < 0 else "-"
-    return written(estimate.value) + (f"{between}({to.join(map(written, bounds))})" if bounds else "")
+    return format_value(estimate.value) + (f"{between}({to.join(map(format_value, bounds))})" if bounds else "")
 
 
-def _known(estimate: Estimate | None) -> bool:
+def _is_defined(estimate: Estimate | None) -> bool:
     return estimate is not None and estimate.value is not None
 
 
@@ -232,11 +232,11 @@ def _percent(value: float) -> str:
     return half_up(100 * value, 1)
 
 
-def _score(value: float) -> str:
+def _two_decimals(value: float) -> str:
     return half_up(value, 2)
 
 
-def _short(value: float) -> str:
+def _rounded(value: float) -> str:
     return half_up(value, 4 if abs(value) < 10 else 1)
 
 
@@ -274,10 +274,10 @@ def _has_selection(figures: Figures) -> bool:
 
 
 def _ratios(figures: Figures, group: str, end: str) -> dict[str, object]:
-    return _named(figures, {ratio: f"{group}.{ratio}{end}" for ratio in RATIOS})
+    return _values_and_bounds(figures, {ratio: f"{group}.{ratio}{end}" for ratio in RATIOS})
 
 
-def _named(figures: Figures, names: Mapping[str, str]) -> dict[str, object]:
+def _values_and_bounds(figures: Figures, names: Mapping[str, str]) -> dict[str, object]:
     """The values by short names, and under `ci95` the bounds of each."""
     estimates = {short: figures.get(name) for short, name in names.items()}
     bounds = {short: None if estimate is None else estimate.bounds for short, estimate in estimates.items()}
@@ -289,7 +289,7 @@ def _value(figures: Figures, name: str) -> float | None:
     return None if estimate is None else estimate.value
 
 
-def _dump(figures: Figures) -> dict[str, object]:
+def _as_json(figures: Figures) -> dict[str, object]:
     return {
         name: {
             "value": estimate.value,

@@ -20,10 +20,10 @@ CheckOption = Annotated[str | None, option(AttributionSettings, "check", metavar
 
 def _read_field(text: str) -> str:
     """Read a field of study, in whatever case. Raises BadParameter for an unknown one."""
-    known: dict[str, str] = {name.lower(): name for name in get_args(FieldOfStudy)}
-    if text.strip().lower() not in known:
-        raise typer.BadParameter(f"{text!r} is no field of study; there are {', '.join(known.values())}")
-    return known[text.strip().lower()]
+    names_by_lower: dict[str, str] = {name.lower(): name for name in get_args(FieldOfStudy)}
+    if text.strip().lower() not in names_by_lower:
+        raise typer.BadParameter(f"{text!r} is no field of study; there are {', '.join(names_by_lower.values())}")
+    return names_by_lower[text.strip().lower()]
 
 
 class Source(StrEnum):

@@ -42,7 +42,7 @@ def name_on_server(ctx: typer.Context, collection: Path | None) -> str | None:
 
     QUOTEWEAVE_COLLECTION is ignored, as it names a folder on this machine.
     """
-    return str(collection) if _was_given(ctx, "collection") else None
+    return str(collection) if _is_given(ctx, "collection") else None
 
 
 def refuse_others(ctx: typer.Context, usable: Collection[str]) -> None:
@@ -50,7 +50,7 @@ def refuse_others(ctx: typer.Context, usable: Collection[str]) -> None:
     refused = [
         parameter.opts[0]
         for parameter in ctx.command.params
-        if parameter.name is not None and parameter.name not in usable and _was_given(ctx, parameter.name)
+        if parameter.name is not None and parameter.name not in usable and _is_given(ctx, parameter.name)
     ]
     if refused:
         raise UsageError(
@@ -59,6 +59,6 @@ def refuse_others(ctx: typer.Context, usable: Collection[str]) -> None:
         )
 
 
-def _was_given(ctx: typer.Context, name: str) -> bool:
+def _is_given(ctx: typer.Context, name: str) -> bool:
     source = ctx.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"

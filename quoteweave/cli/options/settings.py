@@ -30,13 +30,13 @@ def option(
     default = field_info.default
     if default not in (None, False, True, (), ""):
         text += f" ({', '.join(default) if isinstance(default, tuple) else default})"
-    least = next((bound.ge for bound in field_info.metadata if isinstance(bound, annotated_types.Ge)), None)
+    minimum = next((bound.ge for bound in field_info.metadata if isinstance(bound, annotated_types.Ge)), None)
     option_info: OptionInfo = typer.Option(
         *flags,
         help=f"{text[:1].upper()}{text[1:]}.",
         metavar=metavar,
         rich_help_panel=panel,
-        min=least if isinstance(least, int | float) else None,
+        min=minimum if isinstance(minimum, int | float) else None,
         show_default=False,
     )
     return option_info
@@ -51,15 +51,15 @@ def make_settings(record: type[Settings], option_values: Mapping[str, object]) -
     try:
         settings = record.model_validate(values)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        field = str(first["loc"][0])
+        first_error = error.errors(include_url=False, include_context=False)[0]
+        field = str(first_error["loc"][0])
         flag = FLAGS.get(field, f"--{field.replace('_', '-')}")
-        problem = first["msg"].replace("Input should be", "it has to be")
-        raise UsageError(f"{flag} {_shown(values.get(field))}: {problem}") from error
+        problem = first_error["msg"].replace("Input should be", "it has to be")
+        raise UsageError(f"{flag} {_value_text(values.get(field))}: {problem}") from error
     return settings.with_environment() if isinstance(settings, ChatSettings) else settings
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else f"{value}" if isinstance(value, int | Path) else repr(value)
 
 

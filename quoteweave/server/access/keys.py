@@ -170,8 +170,8 @@ class KeyStore:
         key_id, secret = parts.groups() if parts else ("", token)
         stored = self._current().get(key_id)
         expected = self._nobody if stored is None or stored.sha256 is None else stored.sha256
-        right = hmac.compare_digest(secret_hash(secret), expected)
-        return stored.key if right and stored is not None and stored.key.status(self._clock()) == "active" else None
+        matches = hmac.compare_digest(secret_hash(secret), expected)
+        return stored.key if matches and stored is not None and stored.key.status(self._clock()) == "active" else None
 
     def active(self, key_id: str) -> Key | None:
         """Return the key of this id, or None if it is unknown, revoked or expired."""
@@ -209,8 +209,8 @@ class KeyStore:
                 **request.limits,
             )
         except ValidationError as error:
-            first = error.errors()[0]
-            raise UsageError(f"{'.'.join(map(str, first['loc']))} of the key: {first['msg']}") from error
+            first_error = error.errors()[0]
+            raise UsageError(f"{'.'.join(map(str, first_error['loc']))} of the key: {first_error['msg']}") from error
 
     def _current(self) -> dict[str, _StoredKey]:
         """The keys by id, as the file has them now."""

@@ -20,9 +20,9 @@ class OriginRules:
 
     def __init__(self, settings: ServerSettings) -> None:
         public = None if settings.public_url is None else urlsplit(settings.public_url)
-        named = {host.lower() for host in settings.allowed_hosts}
-        self._any_host = not settings.on_loopback and not named
-        self._hosts = LOOPBACK | named | ({public.hostname or ""} if public else set())
+        allowed_names = {host.lower() for host in settings.allowed_hosts}
+        self._any_host = not settings.on_loopback and not allowed_names
+        self._hosts = LOOPBACK | allowed_names | ({public.hostname or ""} if public else set())
         self._origins = {origin.lower().rstrip("/") for origin in settings.cors_origins}
         if public is not None:
             self._origins.add(f"{public.scheme}://{public.netloc}".lower())

@@ -63,11 +63,11 @@ class RequestCounts:
         now = self._clock()
         with self._naming_the_file():
             self._db.execute("DELETE FROM taken WHERE at <= ?", (now - _MINUTE,))
-            counted = self._db.execute(
+            is_counted = self._db.execute(
                 "INSERT INTO taken SELECT ?1, ?2 WHERE (SELECT count(*) FROM taken WHERE caller = ?1) < ?3",
                 (caller, now, per_minute),
             ).rowcount
-            if counted:
+            if is_counted:
                 return
             # Once this request is a minute old, the next one is allowed.
             (last,) = self._db.execute(

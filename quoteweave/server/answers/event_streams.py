@@ -118,7 +118,7 @@ async def _stream_parts(
         producing.cancel()
         await asyncio.wait([producing])
         with suppress(anyio.ClosedResourceError):
-            await send.send(ErrorEvent(problem=_ended().problem))
+            await send.send(ErrorEvent(problem=_shutting_down().problem))
             send.close()
 
     producing = asyncio.create_task(produce())
@@ -146,6 +146,6 @@ def _close_after_failure(task: "asyncio.Task[None]", send: "anyio.abc.ObjectSend
         send.close()  # type: ignore[attr-defined]
 
 
-def _ended() -> ProblemError:
+def _shutting_down() -> ProblemError:
     detail = "the server is ending, and the answer had not come to its end; ask again in a moment"
     return ProblemError(503, "shutting-down", detail)

@@ -241,8 +241,8 @@ class ChatChunks:
         yield self._chunk({"quoteweave": fields.model_dump(mode="json")}, _finish_reason(answer))
         if self._with_usage:
             usage = _usage(answer)
-            counted = None if usage is None else usage.model_dump()
-            yield ServerSentEvent(data=json.dumps({**self._head, "choices": [], "usage": counted}))
+            usage_json = None if usage is None else usage.model_dump()
+            yield ServerSentEvent(data=json.dumps({**self._head, "choices": [], "usage": usage_json}))
 
     def _chunk(self, delta: Mapping[str, object], finish_reason: FinishReason | None = None) -> Sent:
         choice = {"index": 0, "delta": delta, "finish_reason": finish_reason, "logprobs": None}
@@ -258,5 +258,5 @@ def _usage(answer: Answer) -> CompletionUsage | None:
     counts = token_counts(answer)
     if counts is None:
         return None
-    sent, written = counts
-    return CompletionUsage(prompt_tokens=sent, completion_tokens=written, total_tokens=sent + written)
+    input_tokens, output_tokens = counts
+    return CompletionUsage(prompt_tokens=input_tokens, completion_tokens=output_tokens, total_tokens=sum(counts))

@@ -126,16 +126,17 @@ def read_conversation(messages: Sequence[InputMessage]) -> tuple[str, tuple[Mess
     Raises ProblemError where the last message is not the user's or has no words, QuestionTooLong where it is too long.
     """
     turns = [message for message in messages if message.role in ("user", "assistant")]
-    last = turns[-1] if turns else None
-    if last is None or last.role != "user":
-        raise refuse(last.field if last else "messages", "the last message must be a question of the user's")
-    if not words(last.text, keep_stop_words=True):
-        raise refuse(last.field, "the question has no words")
-    check_question(last.text)
-    before = [message for message in turns[:-1] if message.text.strip()][-MAX_HISTORY:]
-    return last.text, tuple(
+    last_message = turns[-1] if turns else None
+    if last_message is None or last_message.role != "user":
+        field = last_message.field if last_message else "messages"
+        raise refuse(field, "the last message must be a question of the user's")
+    if not words(last_message.text, keep_stop_words=True):
+        raise refuse(last_message.field, "the question has no words")
+    check_question(last_message.text)
+    earlier_messages = [message for message in turns[:-1] if message.text.strip()][-MAX_HISTORY:]
+    return last_message.text, tuple(
         Message(role="user" if message.role == "user" else "assistant", content=message.text[:_MAX_CHARACTERS])
-        for message in before
+        for message in earlier_messages
     )
 
 

@@ -139,8 +139,10 @@ class ResponseMaker:
         counts = token_counts(answered.answer)
         update: dict[str, object] = {"completed_at": int(time.time())}
         if counts is not None:
-            sent, written = counts
-            update["usage"] = ResponseUsage(input_tokens=sent, output_tokens=written, total_tokens=sent + written)
+            input_tokens, output_tokens = counts
+            update["usage"] = ResponseUsage(
+                input_tokens=input_tokens, output_tokens=output_tokens, total_tokens=sum(counts)
+            )
         if message.status == "incomplete":
             update["incomplete_details"] = {"reason": "max_output_tokens"}
         return self.response(message.status, (search, message)).model_copy(update=update)

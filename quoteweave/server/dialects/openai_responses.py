@@ -124,7 +124,7 @@ async def make_response(
     to_answer = request.to_answer_request()
     collection = await get_collection(request.model, served, grant)
     if request.previous_response_id is not None:
-        to_answer = await _following(request.previous_response_id, to_answer, served, grant)
+        to_answer = await _following_stored_response(request.previous_response_id, to_answer, served, grant)
     recorder = AnswerRecorder(served, grant, collection=collection.name, request=to_answer)
     await recorder.find_conversation()
     prepared = prepare_answer(served, collection, recorder.with_history(), base_url=base_url, grant=grant)
@@ -153,7 +153,9 @@ def _maker(request: ResponseRequest, prepared: PreparedAnswer, recorder: AnswerR
     )
 
 
-async def _following(response_id: str, request: AnswerRequest, served: Served, grant: Grant) -> AnswerRequest:
+async def _following_stored_response(
+    response_id: str, request: AnswerRequest, served: Served, grant: Grant
+) -> AnswerRequest:
     """Return the request as one that follows a stored response, in the same conversation if that was its last turn.
 
     If it was not, a new conversation begins with the turns up to that response. Raises ProblemError if no such response

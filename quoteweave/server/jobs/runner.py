@@ -44,8 +44,8 @@ class JobProcess:
             # Not started in a new session, as Linux compares the niceness of processes only within one session.
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - ours
         except OSError as error:
-            why = error.strerror or error
-            raise ProcessError(f"no process can be started for a job ({why})", remedy="end others") from error
+            reason = error.strerror or error
+            raise ProcessError(f"no process can be started for a job ({reason})", remedy="end others") from error
         assert self._process.stdin is not None  # noqa: S101 - for the type checker
         with suppress(OSError):  # if the process has died already, reading its messages shows it
             self._process.stdin.write(assignment.model_dump_json().encode() + b"\n")
@@ -240,7 +240,7 @@ class JobRunner:
 
     def _listen(self, id: str, process: JobProcess) -> EndMessage | None:
         waiting: ProgressMessage | None = None
-        written = 0.0
+        written_at = 0.0
         end = None
         for message in process.messages():
             if isinstance(message, EndMessage):
@@ -249,9 +249,9 @@ class JobRunner:
                 _log.warning("job %s: %s", id, message.text)
             elif isinstance(message, ProgressMessage):
                 waiting = message
-                if time.monotonic() >= written + PROGRESS_S:
+                if time.monotonic() >= written_at + PROGRESS_S:
                     self._tell(id, waiting)
-                    waiting, written = None, time.monotonic()
+                    waiting, written_at = None, time.monotonic()
             else:
                 self._tell(id, message)
         if waiting is not None:
@@ -280,8 +280,8 @@ class JobRunner:
             _log.warning("a job is tried again: %s", message)
             self._stop.wait(PAUSE_S)
             return job
-        why = f"{message}, {MAX_ATTEMPTS} times; what it had stored stays. Try it again, with fewer files at once"
-        return self.store.end(id, EndMessage(status="failed", error=why))
+        reason = f"{message}, {MAX_ATTEMPTS} times; what it had stored stays. Try it again, with fewer files at once"
+        return self.store.end(id, EndMessage(status="failed", error=reason))
 
 
 def _remove_uploads(work: Work) -> None:

@@ -94,7 +94,7 @@ class Jobs:
         work = AddWork(root=root, uploads=upload.folder.resolve(), files=files, metadata=upload.metadata)
         upload.kept = True
         try:
-            job = self.runner.submit(_job("add", name, documents=tuple(files)), work)
+            job = self.runner.submit(_new_job("add", name, documents=tuple(files)), work)
         except BaseException:
             upload.kept = False
             raise
@@ -109,13 +109,13 @@ class Jobs:
         is_unread = any(failure.name == document for failure in collection.failures())
         if not is_unread and not self.store.changes(root, document):
             collection.document(document)
-        job = _job("remove", name, documents=(document,)).model_copy(update={"notes": tuple(notes)})
+        job = _new_job("remove", name, documents=(document,)).model_copy(update={"notes": tuple(notes)})
         return self.runner.submit(job, RemoveWork(root=root, names=(document,)))
 
     def build_index(self, name: str, collection: Collection, retriever: str, *, replace: bool) -> Job:
         """Make the job that builds the indexes of a retriever."""
         work = IndexWork(root=collection.root.resolve(), retriever=retriever, replace=replace)
-        return self.runner.submit(_job("index", name, retriever=retriever), work)
+        return self.runner.submit(_new_job("index", name, retriever=retriever), work)
 
     def delete_collection(self, name: str, folder: Path) -> int:
         """Delete a collection with its jobs and uploads; return how many of the jobs were cancelled.
@@ -137,7 +137,7 @@ class Jobs:
         return len(active)
 
 
-def _job(kind: str, name: str, *, documents: Container[str] = (), retriever: str | None = None) -> Job:
+def _new_job(kind: str, name: str, *, documents: Container[str] = (), retriever: str | None = None) -> Job:
     fields = {"kind": kind, "collection": name, "documents": documents, "retriever": retriever, "created": time.time()}
     return Job.model_validate(fields)
 

@@ -203,10 +203,10 @@ class JobStore:
             row = db.execute("SELECT job, work FROM jobs WHERE id = ?", (id,)).fetchone()
             if row is None:
                 raise no_job(id)
-            before = self._job(row[0])
-            if before.has_ended:
-                return before
-            job = change(before)
+            job_before = self._job(row[0])
+            if job_before.has_ended:
+                return job_before
+            job = change(job_before)
             update = "UPDATE jobs SET status = ?, job = ? WHERE id = ?"
             db.execute(update, (job.status, _sealed(job), id))
             if job.has_ended and isinstance(work := self._work(row[1]), AddWork):
@@ -261,12 +261,12 @@ async def job_events(store: JobStore, id: str, *, poll_s: float = POLL_S) -> Asy
     """
     import anyio
 
-    shown: JobProgress | None = None
+    last_shown: JobProgress | None = None
     while True:
         job = (await anyio.to_thread.run_sync(store.get, id)).job
-        if job.progress != shown:
-            shown = job.progress
-            yield JobEvent(type="progress", data=shown)
+        if job.progress != last_shown:
+            last_shown = job.progress
+            yield JobEvent(type="progress", data=last_shown)
         if job.has_ended:
             yield JobEvent(type="job", data=job)
             return

@@ -30,8 +30,8 @@ def document_path(filename: str, folder: str = "") -> str:
 
     Raises UsageError if nothing is left of the file's name, and for a folder that leads elsewhere.
     """
-    last = re.split(r"[/\\]", filename)[-1]
-    name = _valid_part(last)
+    last_part = re.split(r"[/\\]", filename)[-1]
+    name = _valid_part(last_part)
     if not name:
         raise UsageError(f"{filename[:100]!r} is no name of a file; give each file of the upload a name")
     return "/".join([*_folders(folder), name])

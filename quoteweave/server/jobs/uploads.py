@@ -322,6 +322,6 @@ def _disk_errors_as_problems() -> Iterator[None]:
         raise
     except OSError as error:
         full = error.errno in _FULL
-        why = "its disk is full; make room there" if full else f"{error.strerror or error}; allow writing there"
-        detail = f"the server cannot keep the upload: {why}, then send it again; nothing was stored"
+        reason = "its disk is full; make room there" if full else f"{error.strerror or error}; allow writing there"
+        detail = f"the server cannot keep the upload: {reason}, then send it again; nothing was stored"
         raise _problem(507, "storage", detail) from error

@@ -74,8 +74,8 @@ class Reporter:
     @contextmanager
     def task(self, label: str, total: int | None = None, *, unit: str = "") -> Iterator["Reporter"]:
         """Report a piece of work; its steps are counted only if they are views of quotes."""
-        counted = unit == "views"
-        self.report({"step": label, **({"views_done": 0, "views_total": total} if counted else {})})
+        counts_views = unit == "views"
+        self.report({"step": label, **({"views_done": 0, "views_total": total} if counts_views else {})})
         yield self
 
     def advance(self, steps: int = 1) -> None:
@@ -85,8 +85,12 @@ class Reporter:
 
     def update(self, *, total: int | None = None, label: str | None = None) -> None:
         """Set how many views are to be encoded, or what is being done."""
-        counted = total is not None and self.progress.views_done is not None
-        self.report({**({"views_total": total} if counted else {}), **({"step": label} if label is not None else {})})
+        changes: dict[str, str | int | None] = {}
+        if total is not None and self.progress.views_done is not None:
+            changes["views_total"] = total
+        if label is not None:
+            changes["step"] = label
+        self.report(changes)
 
     def add_progress(self) -> AddProgress:
         """The callbacks that report progress while files are read."""
@@ -220,8 +224,8 @@ def _all_refused(report: Report) -> str | None:
     if report.added or report.updated or report.unchanged:
         return None
     reasons = "; ".join(f"{refused.name}: {refused.reason}" for refused in report.failed[:3])
-    more = len(report.failed) - 3
-    return f"no file could be read: {reasons}{f'; and {more} more' if more > 0 else ''}"
+    further = len(report.failed) - 3
+    return f"no file could be read: {reasons}{f'; and {further} more' if further > 0 else ''}"
 
 
 if __name__ == "__main__":

@@ -136,8 +136,8 @@ def transport_security(settings: ServerSettings) -> TransportSecuritySettings:
     A server that other machines can reach under any name does not check Host, as each request needs a key there.
     """
     public = None if settings.public_url is None else urlsplit(settings.public_url)
-    named = [*settings.allowed_hosts, *([public.hostname] if public is not None and public.hostname else [])]
-    hosts = [f"[{host}]" if ":" in host else host for host in (*sorted(LOOPBACK), *named)]
+    host_names = [*settings.allowed_hosts, *([public.hostname] if public is not None and public.hostname else [])]
+    hosts = [f"[{host}]" if ":" in host else host for host in (*sorted(LOOPBACK), *host_names)]
     origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=settings.on_loopback or bool(settings.allowed_hosts),

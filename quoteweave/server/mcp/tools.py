@@ -20,6 +20,7 @@ from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.pipeline.rag import Answered, SourcesEvent
 from quoteweave.server.answers.answering import PreparedAnswer, find_quotes, prepare_answer
 from quoteweave.server.answers.requests import AnswerRequest, SearchRequest
+from quoteweave.server.document_pages import describe_page, page_word_boxes
 from quoteweave.server.mcp.call import Call, id_of
 from quoteweave.server.mcp.records import (
     AskArguments,
@@ -33,7 +34,6 @@ from quoteweave.server.mcp.records import (
     SearchArguments,
     SearchResults,
 )
-from quoteweave.server.pages import describe_page, page_word_boxes
 from quoteweave.server.pictures import media_type
 from quoteweave.server.problems import ProblemError, problem_of
 from quoteweave.server.served import ServedCollection
@@ -282,8 +282,8 @@ def _image(content: bytes) -> ImageContent:
     return ImageContent(data=base64.b64encode(content).decode(), mime_type=media_type(content))
 
 
-def _result(record: Record, more: Sequence[ContentBlock] = (), *, text: str | None = None) -> CallToolResult:
+def _result(record: Record, images: Sequence[ContentBlock] = (), *, text: str | None = None) -> CallToolResult:
     """Return a record as structured content, and as text for models: `text`, or else the record as JSON."""
     structured = record.model_dump(mode="json")
-    shown = json.dumps(structured, ensure_ascii=False) if text is None else text
-    return CallToolResult(content=[TextContent(text=shown), *more], structured_content=structured)
+    text_shown = json.dumps(structured, ensure_ascii=False) if text is None else text
+    return CallToolResult(content=[TextContent(text=text_shown), *images], structured_content=structured)

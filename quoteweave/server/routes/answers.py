@@ -39,8 +39,8 @@ def _response(result: SearchResult, question: str, collection: ServedCollection,
     all_regions = all_quote_regions([hit.quote for hit in result.hits], collection.collection)
     for hit, regions in zip(result.hits, all_regions, strict=True):
         image = urls.image_of(hit.quote)
-        more = {"regions": regions, "url": urls.quote(hit.quote.id), "image": image, "image_url": image}
-        hits.append(FoundQuote.model_validate({**hit_fields(hit), **more}))
+        links = {"regions": regions, "url": urls.quote(hit.quote.id), "image": image, "image_url": image}
+        hits.append(FoundQuote.model_validate({**hit_fields(hit), **links}))
     return SearchResponse(question=question, hits=tuple(hits), trace=result.trace)
 
 

@@ -18,8 +18,8 @@ from quoteweave.interchange.responses import (
 )
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.server.depends import Admin, CollectionName, JobsState, Readable, ServedState, VisibleNames
+from quoteweave.server.document_pages import find_document
 from quoteweave.server.json_bodies import JsonRoute
-from quoteweave.server.pages import find_document
 from quoteweave.server.problems import ProblemError, without_folders
 from quoteweave.server.routes.quotes import DocumentName
 from quoteweave.server.served import Served, no_such_collection
@@ -110,8 +110,8 @@ def _not_changeable(detail: str) -> ProblemError:
 def _summary(served: ServedState, name: str) -> CollectionSummary:
     try:
         opened = served.collection(name)
-        shown = tuple(_without_paths(spec) for spec in served.retrievers(opened))
-        return CollectionSummary(name=name, counts=opened.collection.counts(), retrievers=shown)
+        retrievers = tuple(_without_paths(spec) for spec in served.retrievers(opened))
+        return CollectionSummary(name=name, counts=opened.collection.counts(), retrievers=retrievers)
     except QuoteweaveError as error:
         return CollectionSummary(name=name, counts=None, error=without_folders(error.summary, served.places()))
 

@@ -12,10 +12,10 @@ from quoteweave.core.records import Record
 from quoteweave.interchange.responses import JobMade, Uploaded
 from quoteweave.server.answers.requests import RetrievalChoices
 from quoteweave.server.depends import JobsState, ServedState, Writable, Writer
+from quoteweave.server.document_pages import no_such_document
 from quoteweave.server.jobs.store import MAX_ENDED
 from quoteweave.server.jobs.uploads import UploadLimits
 from quoteweave.server.json_bodies import JsonRoute
-from quoteweave.server.pages import no_such_document
 from quoteweave.server.routes.quotes import DocumentName
 from quoteweave.server.served import Served
 

@@ -27,8 +27,8 @@ def list_jobs(
     limit: Annotated[int, Query(ge=1, le=1000, description="most jobs")] = 100,
 ) -> JobList:
     """List the last jobs of the collections that may be read, the newest first."""
-    wanted = names if collection is None else [name for name in names if name == collection]
-    return JobList(jobs=tuple(jobs.store.latest(wanted, most=limit)))
+    collections = names if collection is None else [name for name in names if name == collection]
+    return JobList(jobs=tuple(jobs.store.latest(collections, most=limit)))
 
 
 @router.get("/v1/jobs/{id}", summary="A job")

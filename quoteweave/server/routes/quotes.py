@@ -19,7 +19,7 @@ from quoteweave.interchange.responses import (
 )
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.server.depends import BaseUrl, Readable, Reader, ServedState
-from quoteweave.server.pages import describe_page, find_page, page_word_boxes
+from quoteweave.server.document_pages import describe_page, find_page, page_word_boxes
 from quoteweave.server.state.conversations import StoredQuote
 
 router = APIRouter(tags=["quotes and pages"])

@@ -15,9 +15,9 @@ STATE_VARIABLE = "QUOTEWEAVE_STATE"
 
 def default_state() -> Path:
     """Return the folder that QUOTEWEAVE_STATE names, else `quoteweave` in the user's state folder (XDG)."""
-    named = os.environ.get(STATE_VARIABLE)
-    if named:
-        return Path(named)
+    folder_named = os.environ.get(STATE_VARIABLE)
+    if folder_named:
+        return Path(folder_named)
     base = os.environ.get("XDG_STATE_HOME")
     return (Path(base) if base else Path.home() / ".local" / "state") / "quoteweave"
 
