@@ -10,16 +10,7 @@ from typing import Literal, Protocol
 import typer
 from rich.console import Console
 
-from quoteweave.cli.console import (
-    WordWrap,
-    console,
-    plain,
-    print_json,
-    print_notes,
-    print_trace,
-    printable,
-    write_text,
-)
+from quoteweave.cli.console import WordWrap, console, plain, print_json, print_notes, print_trace, printable, write_text
 from quoteweave.cli.hits import PAGES_COUNTED, indented_behind, reasons_below
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, AnswerEvent, TextEvent, ThoughtEvent

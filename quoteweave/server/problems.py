@@ -105,9 +105,7 @@ def without_folders(text: str, folders: Mapping[str, Path]) -> str:
 
 
 def _error_format(request: Request) -> ErrorFormat | None:
-    find: Callable[[str], ErrorFormat | None] | None = None
-    if "app" in request.scope:
-        find = getattr(request.app.state, "error_format", None)
+    find = getattr(request.app.state, "error_format", None) if "app" in request.scope else None
     return None if find is None else find(request.url.path)
 
 

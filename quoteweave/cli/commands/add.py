@@ -137,9 +137,15 @@ def _show(report: AddReport, collection: Path) -> None:
         typer.echo(printable(f"not added: {_with_options(reason)}"), err=True)
     passed_over = _passed_over_notes(report.passed_over)
     print_notes((*_renamed_notes(report), *report.index_notes, *report.remaining_traces, *passed_over))
-    outcome = [(len(names), label) for label, names in _outcomes(report) if names]
-    counts = ", ".join(f"{count} {label}" for count, label in outcome) or "nothing to add"
-    typer.echo(f"{collection}: {counts}")
+    outcomes: dict[str, Sequence[object]] = {
+        "added": report.added,
+        "updated": report.updated,
+        "unchanged": report.unchanged,
+        "removed": report.removed,
+        "not added": report.failed,
+    }
+    counts = ", ".join(f"{len(names)} {outcome}" for outcome, names in outcomes.items() if names)
+    typer.echo(f"{collection}: {counts or 'nothing to add'}")
     if ocr_text := read_by_ocr(report.ocr_pages, report.ocr_pictures):
         typer.echo(f"  {ocr_text}")
 
@@ -173,13 +179,3 @@ def _passed_over_notes(counts: Mapping[str, int]) -> Iterator[str]:
     for kind, (singular, plural, advice) in _PASSED_OVER.items():
         if kind in counts:
             yield f"passed over {pluralize(counts[kind], singular, plural)}; {advice}"
-
-
-def _outcomes(report: AddReport) -> list[tuple[str, Sequence[object]]]:
-    return [
-        ("added", report.added),
-        ("updated", report.updated),
-        ("unchanged", report.unchanged),
-        ("removed", report.removed),
-        ("not added", report.failed),
-    ]

@@ -7,15 +7,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli.console import (
-    console,
-    plain,
-    print_json,
-    print_notes,
-    printable,
-    read_by_ocr,
-    shown_name,
-)
+from quoteweave.cli.console import console, plain, print_json, print_notes, printable, read_by_ocr, shown_name
 from quoteweave.cli.indexes import index_json, index_line
 from quoteweave.cli.options.collection import CollectionOption, JsonOption, valid_text
 from quoteweave.cli.progress import TerminalProgress

@@ -8,12 +8,7 @@ import typer
 from quoteweave.cli.console import print_json, print_message, print_notes, printable, shown_name
 from quoteweave.cli.indexes import index_json, index_line
 from quoteweave.cli.options.collection import CollectionOption, JsonOption, WaitOption
-from quoteweave.cli.options.settings import (
-    RESOURCES,
-    OptionValues,
-    make_settings,
-    takes_settings,
-)
+from quoteweave.cli.options.settings import RESOURCES, OptionValues, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.messages import MAX_NAMED, join_names, pluralize

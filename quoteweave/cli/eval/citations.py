@@ -15,7 +15,6 @@ from quoteweave.cli.eval.paid import (
     judgements_path,
     load_judged_items,
     make_judge_model,
-    print_judging_plan,
     require_answers,
 )
 from quoteweave.cli.options.collection import JsonOption
@@ -48,7 +47,7 @@ from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Splitter
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.judges.agreement import is_form, load_forms, write_forms
-from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan, judging_items
+from quoteweave.evaluation.judges.batch import JudgingItem, judging_items
 from quoteweave.evaluation.judges.evidence_judge import ChatEvidenceJudge, ChatSplitter
 from quoteweave.evaluation.judges.evidence_verdicts import (
     EvidenceVerdict,
@@ -59,13 +58,7 @@ from quoteweave.evaluation.judges.evidence_verdicts import (
 )
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.metrics.registry import MetricOptions, evidence_metrics
-from quoteweave.evaluation.scoring.comparison import (
-    JudgeComparison,
-    JudgedRun,
-    RunByJudges,
-    compare_judges,
-    run_names,
-)
+from quoteweave.evaluation.scoring.comparison import JudgeComparison, JudgedRun, RunByJudges, compare_judges, run_names
 from quoteweave.evaluation.scoring.saved_runs import LoadedRun, ScoringRequest, load_run
 from quoteweave.evaluation.statistics.intervals import Estimate
 from quoteweave.evaluation.text.source_marks import RuleSplitter, split_by_rule
@@ -139,8 +132,8 @@ def citations(
     if image_folder and (lacking := missing_pictures([example for _, example in plan.left], image_folder)):
         raise missing_pictures_error(lacking, image_folder)
     if plan.left:
-        _print_plan(plan, settings.model, unseen=0 if image_folder else _count_unseen_pictures(pairs))
-        confirm_judging((plan.input_tokens, plan.output_tokens), settings, price, yes=yes)
+        warning = None if image_folder else _warning_of_unseen_pictures(pairs)
+        confirm_judging(plan, "check", settings, price, yes=yes, warning=warning)
         stored = _judge_answers(plan.left, path, judge, splitter, concurrency)
     head = {"judge": judge.name, "splitter": splitter.name, "judgements": str(path)}
     counts = {"asked": len(plan.left), "no_answer": plan.no_answer}
@@ -158,24 +151,17 @@ def _splitter(split: SplitterName, settings: ChatSettings, calls: Path | None) -
     return ChatSplitter(make_judge_model(settings, calls), prompts_folder=settings.prompts)
 
 
-def _print_plan(plan: JudgingPlan, model: str | None, *, unseen: int) -> None:
-    print_judging_plan(plan, "check", model)
-    if unseen:
-        typer.echo(
-            f"{pluralize(unseen, 'picture has', 'pictures have')} no words, and the judge sees none: "
-            f"name the folder with --image-folder",
-            err=True,
-        )
-
-
-def _count_unseen_pictures(pairs: Sequence[JudgingItem]) -> int:
+def _warning_of_unseen_pictures(pairs: Sequence[JudgingItem]) -> str | None:
+    """The warning that a judge without pictures knows nothing of those that have no words; None if all have some."""
     contexts = [prediction.context or example.context for prediction, example in pairs]
-    return sum(
+    unseen = sum(
         hit.quote.image is not None and not hit.quote.all_text().strip()
         for context in contexts
         if context is not None
         for hit in context.images
     )
+    pictures = pluralize(unseen, "picture has", "pictures have")
+    return f"{pictures} no words, and the judge sees none: name the folder with --image-folder" if unseen else None
 
 
 def _judge_answers(

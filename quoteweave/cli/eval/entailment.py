@@ -10,12 +10,7 @@ from rich.console import Console
 from quoteweave.cli.eval.paid import judgements_path
 from quoteweave.cli.eval.score_tables import show
 from quoteweave.cli.options.collection import JsonOption
-from quoteweave.cli.options.evaluation import (
-    DatasetOption,
-    PartialOption,
-    ReferencesOption,
-    RunArgument,
-)
+from quoteweave.cli.options.evaluation import DatasetOption, PartialOption, ReferencesOption, RunArgument
 from quoteweave.cli.options.settings import BatchSizeOption, DeviceOption
 from quoteweave.core.errors import MissingExtra, ModelNotFound
 from quoteweave.core.examples import Example, Prediction

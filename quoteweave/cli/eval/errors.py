@@ -19,7 +19,6 @@ from quoteweave.cli.eval.paid import (
     judgements_path,
     load_judged_items,
     make_judge_model,
-    print_judging_plan,
     require_answers,
 )
 from quoteweave.cli.options.collection import JsonOption
@@ -191,8 +190,7 @@ def _judge(
     plan = plan_judging(judge, work.pairs, read_verdicts(work.verdict_file, ErrorVerdict, **judge_fields))
     require_answers(plan, work.run)
     if plan.left:
-        print_judging_plan(plan, "look at", settings.model)
-        confirm_judging((plan.input_tokens, plan.output_tokens), settings, price, yes=yes)
+        confirm_judging(plan, "look at", settings, price, yes=yes)
         judge_and_keep(judge, plan.left, work.verdict_file, "looking", concurrency=work.concurrency)
     verdicts = read_verdicts(work.verdict_file, ErrorVerdict, **judge_fields)
     current = [verdicts[example.id] for _, example in work.pairs if example.id in verdicts]

@@ -10,13 +10,7 @@ from pydantic import JsonValue
 
 from quoteweave.cli.console import print_json, writing_output
 from quoteweave.cli.options.collection import JsonOption
-from quoteweave.cli.options.evaluation import (
-    DatasetOption,
-    PartialOption,
-    ReferencesOption,
-    RunArgument,
-    ScopeOption,
-)
+from quoteweave.cli.options.evaluation import DatasetOption, PartialOption, ReferencesOption, RunArgument, ScopeOption
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.files.whole_files import written_whole
@@ -27,7 +21,6 @@ from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.formats.ranking_json import ranking_json
 from quoteweave.evaluation.formats.trec import (
     Items,
-    TrecPair,
     all_rankings,
     column_name,
     qrels_lines,
@@ -139,18 +132,12 @@ def _export_answers(
         print_json({"file": str(path), "answers": len(answers.lines), **counts})
         return
     typer.echo(f"{path}: {pluralize(len(answers.lines), 'answer')}")
-    notes = {
-        pluralize(answers.failed, "failed prediction"): (answers.failed, "left out"),
-        pluralize(answers.out_of_range, "citation"): (answers.out_of_range, "of quotes that do not exist, left out"),
-        pluralize(answers.dropped, "quote"): (
-            answers.dropped,
-            "that nothing cites, left out: more than the track allows",
-        ),
-        pluralize(answers.long, "answer"): (answers.long, f"of more than {MAX_WORDS} words, which the track allows"),
-    }
-    for counted, (count, message) in notes.items():
-        if count:
-            typer.echo(f"{counted} {message}", err=True)
+    _print_counts(
+        (answers.failed, "failed prediction", "left out"),
+        (answers.out_of_range, "citation", "of quotes that do not exist, left out"),
+        (answers.dropped, "quote", "that nothing cites, left out: more than the track allows"),
+        (answers.long, "answer", f"of more than {MAX_WORDS} words, which the track allows"),
+    )
 
 
 def _export_boxes(
@@ -163,8 +150,7 @@ def _export_boxes(
         print_json({"file": str(path), "answers": len(answers), "failed": failed})
         return
     typer.echo(f"{path}: {pluralize(len(answers), 'answer')}")
-    if failed:
-        typer.echo(f"{pluralize(failed, 'failed prediction')} left out", err=True)
+    _print_counts((failed, "failed prediction", "left out"))
 
 
 def _export_ranking(
@@ -188,10 +174,13 @@ def _export_ranking(
     if as_json:
         counts = {"failed": pair.failed, "undefined": pair.undefined, "empty": pair.empty}
         print_json({"run": str(trec / RUN), "qrels": str(trec / QRELS), "questions": len(pair.qrels), **counts})
-    else:
-        typer.echo(f"{trec / RUN} and {trec / QRELS}: {pluralize(len(pair.qrels), 'question')}")
-        for sentence in _notes(pair):
-            typer.echo(sentence, err=True)
+        return
+    typer.echo(f"{trec / RUN} and {trec / QRELS}: {pluralize(len(pair.qrels), 'question')}")
+    _print_counts(
+        (pair.failed, "question", "failed, left out of both files"),
+        (pair.undefined, "question", "without known gold, left out of both files"),
+        (pair.empty, "question", "found nothing, in the qrels alone: trec_eval counts them with -c"),
+    )
 
 
 def _no_ranking(predictions: Sequence[Prediction]) -> str:
@@ -214,24 +203,17 @@ def _export_all(path: Path, predictions: Sequence[Prediction], *, run: Path, ite
         lines = [*run_lines(with_column_names(ranked), tag=column_name(run.name))]
     with writing_output(path), written_whole(path) as file:
         file.write("".join(lines).encode())
-    counts = {
-        "questions": len(ranked),
-        "empty": sum(not scores for scores in ranked.values()),
-        "failed": sum(prediction.error is not None for prediction in predictions),
-    }
+    empty = sum(not scores for scores in ranked.values())
+    failed = sum(prediction.error is not None for prediction in predictions)
     if as_json:
-        print_json({"file": str(path), **counts})
+        print_json({"file": str(path), "questions": len(ranked), "empty": empty, "failed": failed})
         return
     typer.echo(f"{path}: {pluralize(len(ranked), 'question')}")
-    for key, outcome in (("empty", "found nothing"), ("failed", "failed, left out")):
-        if counts[key]:
-            typer.echo(f"{pluralize(counts[key], 'question')} {outcome}", err=True)
+    _print_counts((empty, "question", "found nothing"), (failed, "question", "failed, left out"))
 
 
-def _notes(pair: TrecPair) -> list[str]:
-    notes = {
-        "failed, left out of both files": pair.failed,
-        "without known gold, left out of both files": pair.undefined,
-        "found nothing, in the qrels alone: trec_eval counts them with -c": pair.empty,
-    }
-    return [f"{pluralize(count, 'question')} {label}" for label, count in notes.items() if count]
+def _print_counts(*counts: tuple[int, str, str]) -> None:
+    """Print on stderr each count that is not 0, with what is counted, and what became of it."""
+    for count, noun, outcome in counts:
+        if count:
+            typer.echo(f"{pluralize(count, noun)} {outcome}", err=True)

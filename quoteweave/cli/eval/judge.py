@@ -18,7 +18,6 @@ from quoteweave.cli.eval.paid import (
     judgements_path,
     load_judged_items,
     make_judge_model,
-    print_judging_plan,
     require_answers,
 )
 from quoteweave.cli.options.collection import JsonOption
@@ -116,8 +115,7 @@ def judge(
     if out is not None and not plan.done:
         _refuse_other_judgements(out, run, [stored[example.id] for _, example in pairs if example.id in stored])
     if plan.left:
-        print_judging_plan(plan, "judge", settings.model)
-        confirm_judging((plan.input_tokens, plan.output_tokens), settings, price, yes=yes)
+        confirm_judging(plan, "judge", settings, price, yes=yes)
         judge_and_keep(answer_judge, plan.left, path, "judging", concurrency=concurrency)
     verdicts = read_verdicts(path, AnswerVerdict, **judge_fields)
     current = [verdicts[example.id] for answer, example in pairs if answer.error is None and example.id in verdicts]

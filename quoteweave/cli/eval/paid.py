@@ -82,9 +82,23 @@ def judge_price(settings: ChatSettings, usd_per_million: tuple[float, float] | N
     return Price(input=usd_per_million[0], output=usd_per_million[1])
 
 
-def confirm_judging(tokens: tuple[int, int], settings: ChatSettings, price: Price | None, *, yes: bool) -> None:
-    """Print tokens, price and destination of a judge's requests; on a terminal, ask whether to go on unless `yes`."""
-    confirm_price(tokens, price, destination_notice("questions, gold answers, quotes and answers", settings), yes=yes)
+def confirm_judging(
+    plan: JudgingPlan, task: str, settings: ChatSettings, price: Price | None, *, yes: bool, warning: str | None = None
+) -> None:
+    """Say on stderr how many answers are left to `task`, how many cannot be judged, and what it costs.
+
+    `warning` is printed before the price. On a terminal, asks whether to go on unless `yes`.
+    """
+    done_note = f"; {plan.done} are judged already" if plan.done else ""
+    typer.echo(f"{pluralize(len(plan.left), 'answer')} to {task} with {settings.model}{done_note}", err=True)
+    if plan.no_answer:
+        typer.echo(
+            f"{pluralize(plan.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
+        )
+    if warning is not None:
+        typer.echo(warning, err=True)
+    notice = destination_notice("questions, gold answers, quotes and answers", settings)
+    confirm_price((plan.input_tokens, plan.output_tokens), price, notice, yes=yes)
 
 
 def destination_notice(content: str, settings: ChatSettings) -> str:
@@ -106,16 +120,6 @@ def confirm_price(tokens: tuple[int, int], price: Price | None, notice: str, *, 
     typer.echo(notice, err=True)
     if not yes and on_terminal():
         typer.confirm("Go on?", abort=True, err=True)
-
-
-def print_judging_plan(plan: JudgingPlan, task: str, model: str | None) -> None:
-    """Say on stderr how many answers are left to `task`, and how many cannot be judged."""
-    done_note = f"; {plan.done} are judged already" if plan.done else ""
-    typer.echo(f"{pluralize(len(plan.left), 'answer')} to {task} with {model}{done_note}", err=True)
-    if plan.no_answer:
-        typer.echo(
-            f"{pluralize(plan.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
-        )
 
 
 def require_answers(plan: JudgingPlan, run: Path) -> None:

@@ -20,12 +20,7 @@ from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.datasets.mmdocir import DOCUMENTS, annotations_file
 from quoteweave.evaluation.datasets.mmlongbench import SAMPLES
 from quoteweave.evaluation.scoring.notes import WHOLE_PAGES, cluster_notes
-from quoteweave.evaluation.scoring.scorer import (
-    only_whole_pages,
-    retrieval_figures,
-    score_retrieval,
-    search_errors,
-)
+from quoteweave.evaluation.scoring.scorer import only_whole_pages, retrieval_figures, score_retrieval, search_errors
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import DOMAIN_MEAN
 from quoteweave.evaluation.statistics.intervals import Estimate

@@ -10,13 +10,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import QuoteNotFound, UsageError
 from quoteweave.core.records import Quote
 from quoteweave.interchange.quotes import QuoteUrls
-from quoteweave.interchange.responses import (
-    CitedIn,
-    Neighbours,
-    PageResponse,
-    QuoteResponse,
-    WordsResponse,
-)
+from quoteweave.interchange.responses import CitedIn, Neighbours, PageResponse, QuoteResponse, WordsResponse
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.server.depends import BaseUrl, Readable, Reader, ServedState
 from quoteweave.server.document_pages import describe_page, find_page, page_word_boxes
