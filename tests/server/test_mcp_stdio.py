@@ -112,6 +112,21 @@ def test_an_interrupt_ends_it_while_it_waits(sample_collection: Path) -> None:
         assert process.wait(60) == -signal.SIGINT
 
 
+def test_a_collection_that_cannot_be_read_is_named_in_the_log(sample_collection: Path, tmp_path: Path) -> None:
+    Collection.create(tmp_path / "broken").close()
+    (tmp_path / "broken" / "catalog.sqlite").write_bytes(b"no database " * 1000)
+    with ForkedProgram(
+        [sys.executable, *command("-c", sample_collection, "-c", tmp_path / "broken")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=SETTINGS_LEFT_OUT,
+    ) as process:
+        out, err = process.communicate("", timeout=60)
+    assert (process.returncode, out) == (0, "")
+    assert "WARNING broken cannot be read: " in err
+
+
 def test_what_cannot_be_served_is_told_before_anything_else(quoteweave: Quoteweave, tmp_path: Path) -> None:
     nothing = quoteweave("mcp")
     assert (nothing.code, nothing.out) == (2, "")

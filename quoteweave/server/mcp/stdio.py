@@ -3,6 +3,7 @@
 Over stdio, quotes are resources as well, at URLs that begin with `LOCAL`, as no HTTP server shows them.
 """
 
+import logging
 import signal
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,6 +32,7 @@ from quoteweave.server.run import check_answer_settings, check_collections, set_
 from quoteweave.server.served import Served
 from quoteweave.server.settings import read_server_settings
 
+LOG = logging.getLogger("quoteweave.server")
 QUOTE_URI = UriTemplate.parse(f"{LOCAL}/c/{{collection}}/q/{{quote}}")
 
 
@@ -76,13 +78,16 @@ def read_quote_uri(call: Call, uri: str) -> str:
 def run_stdio(config_file: Path | None, overrides: Mapping[str, object]) -> None:
     """Serve the tools by the settings of a file and `overrides` of them, until the client closes the input.
 
-    Only messages of the protocol are written to the output; the log goes to the standard error stream. Raises
-    UsageError where there is nothing to serve, and what `check_answer_settings` and opening a collection raise.
+    Only messages of the protocol are written to the output; the log goes to the standard error stream, and names the
+    collections that cannot be read. Raises UsageError where there is nothing to serve, and what
+    `check_answer_settings` and opening a collection raise.
     """
     settings = read_server_settings(config_file, overrides)
     check_answer_settings(settings)
-    check_collections(settings)
+    notes = check_collections(settings)
     set_up_logging(settings)
+    for note in notes:
+        LOG.warning("%s", note)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # else Ctrl-C would not end the thread that waits for input
     served = Served(settings)
     try:
