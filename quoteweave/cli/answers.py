@@ -118,7 +118,7 @@ class _StreamPrinter:
     """Prints an answer's text on stdout as it comes; on a terminal, stderr shows what the program is waiting for."""
 
     def __init__(self, model: str | None) -> None:
-        self._model, self._thought, self._begun = model, 0, False
+        self._model, self._thought_characters, self._has_begun = model, 0, False
         stdout = Console()
         self._wrap = WordWrap(stdout.width) if stdout.is_terminal else None
         self._status = Console(stderr=True).status("searching")
@@ -129,19 +129,19 @@ class _StreamPrinter:
 
     def __exit__(self, *_: object) -> None:
         self._status.stop()
-        if self._begun:
+        if self._has_begun:
             typer.echo("" if self._wrap is None else self._wrap.end())
 
     def __call__(self, event: StreamEvent) -> None:
         """Show the next event."""
         if isinstance(event, TextEvent):
             self._status.stop()
-            self._begun = True
+            self._has_begun = True
             text = printable(without_pictures(event.text))
             typer.echo(text if self._wrap is None else self._wrap.feed(text), nl=False)
         elif isinstance(event, ThoughtEvent):
-            self._thought += len(event.text)
-            self._status.update(plain(f"{self._model} is thinking: {self._thought:,} characters so far"))
+            self._thought_characters += len(event.text)
+            self._status.update(plain(f"{self._model} is thinking: {self._thought_characters:,} characters so far"))
         elif isinstance(event, SourcesEvent):
             self._status.stop()
             print_trace(event.trace)

@@ -26,8 +26,8 @@ class Estimate:
 
     def __init__(self) -> None:
         self._start: tuple[float, float] | None = None  # when the work began, and how many steps were done by then
-        self._shown: float | None = None
-        self._last = 0.0
+        self._shown_s: float | None = None
+        self._last_time = 0.0
 
     def at(self, done: float, total: float, now: float) -> float | None:
         """The estimate at the time `now`, in seconds of any clock; None as long as there is none."""
@@ -37,13 +37,13 @@ class Estimate:
         if spent < MIN_SECONDS or steps < max(MIN_STEPS, MIN_SHARE * total):
             return None
         mean = (total - done) * spent / steps
-        passed, self._last = now - self._last, now
-        if self._shown is None:
-            self._shown = mean
+        passed, self._last_time = now - self._last_time, now
+        if self._shown_s is None:
+            self._shown_s = mean
         else:
-            due = max(self._shown - passed, 0.0)
-            self._shown = due + (mean - due) * -math.expm1(-passed / FOLLOWS_S)
-        return self._shown
+            due = max(self._shown_s - passed, 0.0)
+            self._shown_s = due + (mean - due) * -math.expm1(-passed / FOLLOWS_S)
+        return self._shown_s
 
 
 class TimeLeft(ProgressColumn):

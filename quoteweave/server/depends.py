@@ -44,7 +44,7 @@ CollectionName = Annotated[str, Path(description="the name under which a collect
 def check_grant(request: Request, scope: Scope) -> Grant:
     """Return what the request may do. Raises ProblemError where that is not at least this scope."""
     grant = grant_of(request.scope)
-    if not grant.known:
+    if not grant.is_known:
         raise missing_key()
     if not grant.may(scope):
         raise missing_scope(scope)

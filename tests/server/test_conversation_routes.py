@@ -125,7 +125,7 @@ def test_conversations_are_deleted_with_their_collection(tmp_path: Path) -> None
         ask(client, conversation=first["conversation"])
         other = client.post("/v1/conversations", json={"collection": "other"}).json()
         under_way = app.state.served.collection("port")
-        grant, request = Grant(open=True), AnswerRequest(question=QUESTION)
+        grant, request = Grant(is_open=True), AnswerRequest(question=QUESTION)
         keeper = AnswerRecorder(app.state.served, grant, collection="port", request=request)
         answered = under_way.rag(app.state.served.defaults).answer_with_context(QUESTION)
         assert client.delete("/v1/collections/port").json()["conversations"] == 1
@@ -259,7 +259,7 @@ def test_what_came_before_in_a_conversation_is_its_history(client: TestClient) -
 
     def history(**more: object) -> list[tuple[str, str]]:
         request = AnswerRequest.model_validate({"question": "And timber?", **more})
-        keeper = AnswerRecorder(client.app.state.served, Grant(open=True), collection="port", request=request)  # type: ignore[attr-defined]
+        keeper = AnswerRecorder(client.app.state.served, Grant(is_open=True), collection="port", request=request)  # type: ignore[attr-defined]
         asyncio.run(keeper.find_conversation())
         return [(message.role, message.content) for message in keeper.history()]
 

@@ -46,21 +46,21 @@ class Grant:
 
     key: Key | None = None
     """The key that it was sent with, or that its session stands for."""
-    open: bool = False
+    is_open: bool = False
     """Whether the server needs no key; everything is allowed then."""
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         """Whether the request may do anything at all."""
-        return self.open or self.key is not None
+        return self.is_open or self.key is not None
 
     def may(self, scope: Scope) -> bool:
         """Whether the key has this scope."""
-        return self.open or (self.key is not None and self.key.may(scope))
+        return self.is_open or (self.key is not None and self.key.may(scope))
 
     def opens(self, collection: str) -> bool:
         """Whether the request may know of the collection of this name."""
-        return self.open or (self.key is not None and self.key.opens(collection))
+        return self.is_open or (self.key is not None and self.key.opens(collection))
 
     def limits(self, settings: ServerSettings) -> ServerSettings:
         """Return the server's settings, with the key's own limits in place of the server's."""
@@ -76,7 +76,7 @@ class Grant:
     def viewer(self) -> Viewer:
         """Which conversations the request sees: those of its key; for an admin, those of all keys."""
         collections = None if self.key is None else self.key.collections
-        return Viewer(self.owner, everyone=self.may("admin"), collections=collections if self.known else ())
+        return Viewer(self.owner, everyone=self.may("admin"), collections=collections if self.is_known else ())
 
 
 NOBODY = Grant()
@@ -126,7 +126,7 @@ class AccessControl:
             return Grant(key)
         key, by_cookie = self._key_of_session(request), cookie_name(request) in request.cookies
         self.rules.check_origin(request, by_cookie=by_cookie)
-        return Grant(key) if key is not None else Grant(open=not self.needs_key())
+        return Grant(key) if key is not None else Grant(is_open=not self.needs_key())
 
     def _key_of_session(self, request: Request) -> Key | None:
         token = request.cookies.get(cookie_name(request))
@@ -176,7 +176,7 @@ class Access:
             self._count(request, NOBODY)  # refused requests count too, so that keys cannot be guessed quickly
             raise
         caller = self._count(request, grant)
-        if not grant.known and not _is_public(request.scope):
+        if not grant.is_known and not _is_public(request.scope):
             raise missing_key()
         request.scope[GRANT] = grant
         return caller

@@ -61,15 +61,15 @@ class _LimitedBody:
     """Counts the bytes of a body; once there are too many, the application's response is not sent."""
 
     def __init__(self, receive: Receive, send: Send, limit: int) -> None:
-        self._receive, self._send, self._left = receive, send, limit
+        self._receive, self._send, self._remaining = receive, send, limit
         self.exceeded = self.started = False
-        self._more = True  # whether the client has not sent all of it yet
+        self._has_more = True  # whether the client has not sent all of it yet
 
     async def receive(self) -> Message:
         if self.exceeded:
             return {"type": "http.disconnect"}
         message = await self._part()
-        if self._left < 0:
+        if self._remaining < 0:
             self.exceeded = True
             # Pretend that the client has disconnected, which applications know how to handle.
             return {"type": "http.disconnect"}
@@ -77,14 +77,14 @@ class _LimitedBody:
 
     async def discard(self) -> None:
         """Read the rest of the body, `_DISCARDED` bytes at most."""
-        self._left = _DISCARDED
-        while self._more and self._left > 0:
+        self._remaining = _DISCARDED
+        while self._has_more and self._remaining > 0:
             await self._part()
 
     async def _part(self) -> Message:
         message = await self._receive()
-        self._left -= len(message.get("body", b""))
-        self._more = message.get("more_body", False)
+        self._remaining -= len(message.get("body", b""))
+        self._has_more = message.get("more_body", False)
         return message
 
     async def send(self, message: Message) -> None:
@@ -130,13 +130,13 @@ class _TimedRequest:
         self._receive, self._send, self._seconds = receive, send, seconds
         self.limit = asyncio.timeout(seconds)
         self.started = False
-        self._read = 0
+        self._bytes_read = 0
 
     async def receive(self) -> Message:
         message = await self._receive()
-        self._read += len(message.get("body", b""))
-        if self._read >= _BODY_STEP:
-            self._read = 0
+        self._bytes_read += len(message.get("body", b""))
+        if self._bytes_read >= _BODY_STEP:
+            self._bytes_read = 0
             self._give(self._seconds)
         return message
 

@@ -45,7 +45,7 @@ class RequestCounts:
     def __init__(
         self, file: Path | None = None, *, total: int = MAX_AT_ONCE, clock: Callable[[], float] = time.time
     ) -> None:
-        self._shown = file or "the counts of requests"
+        self._name = file or "the counts of requests"
         self._total, self._clock, self._under_way = total, clock, 0
         # Requests that have ended but are still counted, because the file could not be written at their end.
         self._ended: list[int] = []
@@ -114,7 +114,7 @@ class RequestCounts:
                 self._forget_the_ended()
             except sqlite3.Error as error:
                 # The request's answer has been sent. It still counts until the next request of this process is counted.
-                LOG.warning("%s cannot be used (%s): an ended request counts on for now", self._shown, error)
+                LOG.warning("%s cannot be used (%s): an ended request counts on for now", self._name, error)
 
     def _hold(self, caller: str, at_once: int) -> int | None:
         """Count a request and return its id, or None if the caller has as many as it may."""
@@ -143,4 +143,4 @@ class RequestCounts:
         try:
             yield
         except sqlite3.Error as error:
-            raise StateError(f"{self._shown} cannot be used ({error}); make room, or allow writing there") from error
+            raise StateError(f"{self._name} cannot be used ({error}); make room, or allow writing there") from error

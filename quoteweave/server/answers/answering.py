@@ -47,9 +47,9 @@ class PreparedAnswer:
         Raises what `Rag.answer_async` raises, EndpointUnreachable if it takes too long, and ClientDisconnect if the
         client closes the connection, which stops the work.
         """
-        return await _while_connected(client, self._whole())
+        return await _while_connected(client, self._answer())
 
-    async def _whole(self) -> Answered:
+    async def _answer(self) -> Answered:
         self._begin()
         async with self._time_limit():
             standalone = await self.follow_ups.rewrite(self.question, self.history)

@@ -63,12 +63,12 @@ class VercelEvents:
 
     def __init__(self, urls: QuoteUrls) -> None:
         self._stream = vercel.UiMessageStream(f"msg_{uuid4().hex}", urls=urls)
-        self._begun = self._failed = False
+        self._has_begun = self._failed = False
 
     def write(self, event: Record) -> Iterable[Sent]:
         """Return the parts of an event."""
-        parts = [] if self._begun else self._stream.start()
-        self._begun = True
+        parts = [] if self._has_begun else self._stream.start()
+        self._has_begun = True
         if isinstance(event, ErrorEvent):
             self._failed = True
             parts += self._stream.fail(event.problem.detail)

@@ -203,12 +203,12 @@ class ChatChunks:
         self._notes, self._footnotes, self._with_usage = notes, footnotes, usage
         self._text = ShownTextStream()
         self._context, self._trace = Context(), Trace(clauses=())
-        self._begun = self._failed = False
+        self._has_begun = self._failed = False
 
     def write(self, event: Record) -> Iterable[Sent]:
         """Return the chunks of an event; the first has the role."""
-        if not self._begun:
-            self._begun = True
+        if not self._has_begun:
+            self._has_begun = True
             yield self._chunk({"role": "assistant", "content": ""})
         if isinstance(event, ErrorEvent):
             self._failed = True
@@ -220,7 +220,7 @@ class ChatChunks:
         else:
             yield from map(self._part, self._text.take(event))
             if isinstance(event, AnswerEvent):
-                yield from self._last(event.answer)
+                yield from self._last_chunks(event.answer)
 
     def end(self) -> Iterable[Sent]:
         """Return the mark of the end, unless an error was it."""
@@ -233,7 +233,7 @@ class ChatChunks:
             delta["quoteweave"] = {"citations": citations}
         return self._chunk(delta)
 
-    def _last(self, answer: Answer) -> Iterator[Sent]:
+    def _last_chunks(self, answer: Answer) -> Iterator[Sent]:
         sources = sources_list(shown_text(answer).citations) if self._footnotes else ""
         if sources:
             yield self._chunk({"content": sources})

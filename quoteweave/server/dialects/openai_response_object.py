@@ -133,7 +133,7 @@ class ResponseMaker:
             store=self.stored,
         )
 
-    def whole(self, answered: Answered) -> ResponseObject:
+    def with_answer(self, answered: Answered) -> ResponseObject:
         """Return the response with the answer."""
         search, message = self.search(answered.context, answered.trace), self.message(answered)
         counts = token_counts(answered.answer)
@@ -186,31 +186,31 @@ class ResponseEvents:
         self._text = ShownTextStream()
         self._context, self._trace = Context(), Trace(clauses=())
         self._items: list[FileSearchItem | MessageItem] = []
-        self._sent = self._annotations = 0
-        self._begun = False
+        self._events_sent = self._annotations = 0
+        self._has_begun = False
 
     def write(self, event: Record) -> Iterable[Sent]:
         """Return the events that an event of ours becomes; before the first, those that begin the response."""
-        if not self._begun:
-            self._begun = True
+        if not self._has_begun:
+            self._has_begun = True
             for name in ("created", "in_progress"):
                 yield self._event(f"response.{name}", response=_json(self._maker.response("in_progress")))
         if isinstance(event, ErrorEvent):
             yield from self._fail(event)
         elif isinstance(event, SourcesEvent):
             self._context, self._trace = event.context, event.trace
-            yield from self._searched()
+            yield from self._search_events()
         else:
             for part in self._text.take(event):
-                yield from self._part(part)
+                yield from self._part_events(part)
             if isinstance(event, AnswerEvent):
-                yield from self._done(Answered(answer=event.answer, context=self._context, trace=self._trace))
+                yield from self._finish(Answered(answer=event.answer, context=self._context, trace=self._trace))
 
     def end(self) -> Iterable[Sent]:
         """Return nothing: the event of the whole response is the last."""
         return ()
 
-    def _searched(self) -> Iterator[Sent]:
+    def _search_events(self) -> Iterator[Sent]:
         item = self._maker.search(self._context, self._trace)
         begun = item.model_copy(update={"status": "in_progress", "queries": (), "results": None})
         yield self._event("response.output_item.added", output_index=0, item=_json(begun))
@@ -227,7 +227,7 @@ class ResponseEvents:
             part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
             yield self._message_event("response.content_part.added", part=part)
 
-    def _part(self, part: ShownText) -> Iterator[Sent]:
+    def _part_events(self, part: ShownText) -> Iterator[Sent]:
         yield from self._begin_message()
         if part.text:
             yield self._message_event("response.output_text.delta", delta=part.text, logprobs=[])
@@ -239,12 +239,12 @@ class ResponseEvents:
             )
             self._annotations += 1
 
-    def _done(self, answered: Answered) -> Iterator[Sent]:
+    def _finish(self, answered: Answered) -> Iterator[Sent]:
         yield from self._begin_message()
         sources = self._maker.sources(answered.answer)
         if sources:
             yield self._message_event("response.output_text.delta", delta=sources, logprobs=[])
-        response = self._maker.whole(answered)
+        response = self._maker.with_answer(answered)
         content = response.message.content[0]
         yield self._message_event("response.output_text.done", text=content["text"], logprobs=[])
         yield self._message_event("response.content_part.done", part=content)
@@ -261,8 +261,8 @@ class ResponseEvents:
         return self._event(name, output_index=_MESSAGE, content_index=0, item_id=item_id, **fields)
 
     def _event(self, name: str, **fields: object) -> Sent:
-        data = json.dumps({"type": name, "sequence_number": self._sent, **fields})
-        self._sent += 1
+        data = json.dumps({"type": name, "sequence_number": self._events_sent, **fields})
+        self._events_sent += 1
         return ServerSentEvent(data=data, event=name)
 
 

@@ -133,7 +133,7 @@ async def make_response(
         writer = ResponseEvents(maker, recorder.headers)
         return respond_with_events(recorder.events(prepared.events()), writer, grace=served.settings.shutdown_seconds)
     stored = await recorder.keep(await prepared.answer(client))
-    return record_response(maker.whole(stored.answered))
+    return record_response(maker.with_answer(stored.answered))
 
 
 def _maker(request: ResponseRequest, prepared: PreparedAnswer, recorder: AnswerRecorder) -> ResponseMaker:

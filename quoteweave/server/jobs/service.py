@@ -92,11 +92,11 @@ class Jobs:
         if not files:
             return None, tuple(unchanged)
         work = AddWork(root=root, uploads=upload.folder.resolve(), files=files, metadata=upload.metadata)
-        upload.kept = True
+        upload.is_kept = True
         try:
             job = self.runner.submit(_new_job("add", name, documents=tuple(files)), work)
         except BaseException:
-            upload.kept = False
+            upload.is_kept = False
             raise
         return job, tuple(unchanged)
 

@@ -46,7 +46,7 @@ class Upload:
     files: dict[str, str] = field(default_factory=dict)
     """SHA-256 of each file, in hexadecimal, by its path below the folder, which becomes its document's name."""
     metadata: dict[str, str] = field(default_factory=dict)
-    kept: bool = False
+    is_kept: bool = False
     """Whether the folder stays; set once a job uses it."""
 
 
@@ -70,7 +70,7 @@ class Uploads:
     async def receive(
         self, collection: str, content_type: str, chunks: AsyncIterable[bytes], limits: UploadLimits
     ) -> AsyncIterator[Upload]:
-        """Receive the body of a request; keep its files while the block lasts, or longer if the block sets `kept`.
+        """Receive the body of a request; keep its files while the block lasts, or longer if the block sets `is_kept`.
 
         Raises ProblemError, with the rest of the body unread, for files that cannot be accepted or for lack of room.
         """
@@ -92,7 +92,7 @@ class Uploads:
                     receiver.close()
                 yield upload
             finally:
-                if not upload.kept:
+                if not upload.is_kept:
                     # In a thread, as there may be many files; shielded, so that it ends even if the client has left.
                     with CancelScope(shield=True):
                         await to_thread.run_sync(partial(shutil.rmtree, upload.folder, ignore_errors=True))

@@ -48,7 +48,7 @@ class Reporter:
     watched = False
 
     def __init__(self, messages: TextIO) -> None:
-        self._out = messages
+        self._messages = messages
         self._lock = threading.Lock()
         self.progress = JobProgress()
 
@@ -56,8 +56,8 @@ class Reporter:
         """Write one line; if nobody reads it any more, end the process."""
         try:
             with self._lock:
-                self._out.write(f"{message.model_dump_json()}\n")
-                self._out.flush()
+                self._messages.write(f"{message.model_dump_json()}\n")
+                self._messages.flush()
         except OSError:
             os._exit(1)
 

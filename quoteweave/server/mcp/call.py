@@ -23,14 +23,14 @@ class Progress:
 
     def __init__(self, report: Callable[[float, float | None, str | None], Awaitable[None]]) -> None:
         self._report = report
-        self._count, self._last = 0, float("-inf")
+        self._count, self._last_sent = 0, float("-inf")
 
     async def notify(self, message: str) -> None:
         """Send the message, unless another was sent just before."""
         now = time.monotonic()
         self._count += 1
-        if now - self._last >= _SECONDS_BETWEEN:
-            self._last = now
+        if now - self._last_sent >= _SECONDS_BETWEEN:
+            self._last_sent = now
             await self._report(self._count, None, message)
 
 
@@ -85,7 +85,7 @@ def grant_of_call(request: Request | None) -> Grant:
 
     Raises ProblemError for a key that may not read.
     """
-    return Grant(open=True) if request is None else check_grant(request, "read")
+    return Grant(is_open=True) if request is None else check_grant(request, "read")
 
 
 async def base_url(served: Served, request: Request | None) -> str:

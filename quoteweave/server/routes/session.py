@@ -82,7 +82,7 @@ def _is_https(request: Request, control: AccessControl) -> bool:
 def _session(grant: Grant, control: AccessControl) -> Session:
     key: Key | None = grant.key
     if key is None:
-        return Session(key_needed=control.needs_key(), scopes=("read", "write", "admin") if grant.open else ())
+        return Session(key_needed=control.needs_key(), scopes=("read", "write", "admin") if grant.is_open else ())
     return Session(
         key_needed=control.needs_key(),
         name=key.name,
