@@ -13,6 +13,7 @@ from test_served_follow_ups import FIRST, STANDALONE
 from quoteweave.core.answers import Citation, Context
 from quoteweave.server.access.keys import KeyRequest, KeyStore
 from quoteweave.server.dialects.openai_errors import openai_error
+from quoteweave.server.dialects.openai_requests import MAX_HISTORY, InputMessage, notes_on, read_conversation
 from quoteweave.server.problems import ProblemError
 from quoteweave.testing import ModelServer, Reply
 
@@ -86,6 +87,18 @@ def test_an_image_is_shown_by_its_address_and_its_citation_covers_it(client: "op
         assert (message.content or "")[one["start"] : one["end"]] == one["mark"]
         assert one["mark"].endswith(f"]({one['image_url']})")
     assert live.client.get(shown[0]["image_url"]).headers["content-type"].startswith("image/")
+
+
+def test_messages_beyond_the_longest_history_are_left_out_with_a_note() -> None:
+    said = [InputMessage(role="user", text=f"Question {n}", field=f"messages.{n}") for n in range(MAX_HISTORY + 2)]
+    _, history = read_conversation(said)
+    assert (len(history), history[0].content) == (MAX_HISTORY, "Question 1")
+    assert notes_on((), said) == ("Of the messages before the question only the last 200 are read.",)
+    assert notes_on((), said[1:]) == ()
+    long = said[0].model_copy(update={"text": "x" * 200_001})
+    assert notes_on((), (long, said[1])) == (
+        "Of each message before the question only 200,000 characters are read.",
+    )
 
 
 def test_footnotes_list_the_sources_below_the_text(client: "openai.OpenAI") -> None:

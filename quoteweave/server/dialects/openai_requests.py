@@ -133,11 +133,15 @@ def read_conversation(messages: Sequence[InputMessage]) -> tuple[str, tuple[Mess
     if not words(last_message.text, keep_stop_words=True):
         raise refuse(last_message.field, "the question has no words")
     check_question(last_message.text)
-    earlier_messages = [message for message in turns[:-1] if message.text.strip()][-MAX_HISTORY:]
     return last_message.text, tuple(
         Message(role="user" if message.role == "user" else "assistant", content=message.text[:_MAX_CHARACTERS])
-        for message in earlier_messages
+        for message in _spoken(messages)[:-1][-MAX_HISTORY:]
     )
+
+
+def _spoken(messages: Sequence[InputMessage]) -> list[InputMessage]:
+    """The messages of user and assistant that have words."""
+    return [message for message in messages if message.role in ("user", "assistant") and message.text.strip()]
 
 
 def answer_request(
@@ -154,14 +158,19 @@ def answer_request(
 
 
 def notes_on(
-    ignored: Iterable[str], messages: Iterable[InputMessage], instructions: str | None = None
+    ignored: Iterable[str], messages: Sequence[InputMessage], instructions: str | None = None
 ) -> tuple[str, ...]:
     """Return notes on the parts of a request that have no effect."""
     roles = {message.role for message in messages}
+    earlier_messages = _spoken(messages)[:-1]
     notes = [INSTRUCTIONS_IGNORED] if instructions or "system" in roles else []
     names = ", ".join(ignored)
     notes += ["Messages of tools have no effect."] if "other" in roles else []
     notes += [f"These fields of the request have no effect: {names}."] if names else []
+    if len(earlier_messages) > MAX_HISTORY:
+        notes.append(f"Of the messages before the question only the last {MAX_HISTORY} are read.")
+    if any(len(message.text) > _MAX_CHARACTERS for message in earlier_messages):
+        notes.append(f"Of each message before the question only {_MAX_CHARACTERS:,} characters are read.")
     return tuple(notes)
 
 
