@@ -9,6 +9,7 @@ from command_line import Quoteweave
 
 from quoteweave.cli.commands.demo import QUESTIONS
 from quoteweave.core.answers import Answer, Context, ImageBlock
+from quoteweave.documents.ingest import AddReport, FileIssue
 
 
 @pytest.fixture
@@ -44,6 +45,14 @@ def test_the_answers_cite_the_right_pages_and_weave_in_a_picture(quoteweave: Quo
     assert abstained.citations == ()
     assert all(citation.evidence for answer in answers for citation in answer.citations)
     assert (out / "answers.html").read_text().count("<h2") >= 2
+
+
+def test_a_sample_that_cannot_be_read_is_named(
+    quoteweave: Quoteweave, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = AddReport(failed=(FileIssue(name="field-notes-scan.pdf", reason="OCR cannot be loaded"),))
+    monkeypatch.setattr("quoteweave.cli.commands.demo.add_documents", lambda *_, **__: report)
+    assert "document 'field-notes-scan.pdf' failed: OCR cannot be loaded\n" in quoteweave("demo", "--out", out).err
 
 
 def test_people_see_questions_answers_and_where_the_page_is(

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from quoteweave.cli.answers import answer_json, print_answer
-from quoteweave.cli.console import print_json, print_notes, write_text
+from quoteweave.cli.console import print_failures, print_json, print_notes, write_text
 from quoteweave.cli.options.collection import JsonOption, OpenOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
@@ -41,6 +41,7 @@ def demo(
     with as_file(files("quoteweave") / "samples" / "pdf") as samples:
         report = add_documents(collection, [samples], progress=TerminalProgress(quiet=as_json))
     typer.echo(f"{len(report.added)} sample documents added, {len(report.unchanged)} were there", err=True)
+    print_failures({refused.name: refused.reason for refused in report.failed}, "document", again=False)
     with Collection.open(collection) as opened:
         generator = make_generator(ChatSettings(), opened)
         rag = Rag(make_retriever(DEFAULT_RETRIEVER, opened), generator, gate=Gate(pages=opened))
