@@ -1,6 +1,6 @@
 """`quoteweave eval compare`: whether runs differ, and where they stand among published results."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -201,11 +201,8 @@ def _show_notes(stdout: Console, scored: Sequence[ScoredRun], leaderboard_notes:
     """Print how many answers each run has, with its own notes; then the notes that all runs share, and those given."""
     shared = [note for note in scored[0].scores.notes if all(note in run.scores.notes for run in scored)]
     for run in scored:
-        missing = (
-            f"; {pluralize(run.scores.missing, 'question is', 'questions are')} not answered"
-            if run.scores.missing
-            else ""
-        )
+        unanswered = pluralize(run.scores.missing, "question is", "questions are")
+        missing = f"; {unanswered} not answered" if run.scores.missing else ""
         stdout.print(plain(f"{run.scores.name}: {pluralize(len(run.scores.questions), 'answer')}{missing}"))
         for note in run.scores.notes:
             if note not in shared:
@@ -223,33 +220,20 @@ def _nothing_in_common(scored: Sequence[ScoredRun]) -> str:
 
 def _legend(comparisons: Sequence[Comparison]) -> list[str]:
     """Lines on the units of figures, and on why cells are empty, if any are."""
-    figures = list(dict.fromkeys(comparison.figure for comparison in comparisons))
     by_unit: dict[str, list[str]] = {}
-    for figure in figures:
+    for figure in dict.fromkeys(comparison.figure for comparison in comparisons):
         by_unit.setdefault(unit(figure).name, []).append(figure)
-    only = next(iter(by_unit), "") if len(by_unit) == 1 else None
-    units = (
-        only
-        if only is not None
-        else "; ".join(f"{', '.join(figures_of_unit)} ({name})" for name, figures_of_unit in by_unit.items())
-    )
-    empty: dict[str, tuple[str, Callable[[Comparison], bool]]] = {
-        "95 %": (
-            "too few documents, or questions, to tell its spread",
-            lambda comparison: comparison.low is None,
-        ),
-        "p": ("there is no interval", lambda comparison: comparison.p_holm is None),
-        "effect": (
-            "the figure is pooled, or the runs differ alike in every question",
-            lambda comparison: comparison.effect is None,
-        ),
-    }
-    why_empty = [
-        f"{UNDEFINED} as {column}: {reason}"
-        for column, (reason, is_empty) in empty.items()
-        if any(map(is_empty, comparisons))
-    ]
-    return [*([f"units: {units}"] if units else []), *why_empty]
+    units = "; ".join(f"{', '.join(figures)} ({name})" for name, figures in by_unit.items())
+    if len(by_unit) == 1:
+        (units,) = by_unit
+    lines = [f"units: {units}"] if units else []
+    if any(comparison.low is None for comparison in comparisons):
+        lines.append(f"{UNDEFINED} as 95 %: too few documents, or questions, to tell its spread")
+    if any(comparison.p_holm is None for comparison in comparisons):
+        lines.append(f"{UNDEFINED} as p: there is no interval")
+    if any(comparison.effect is None for comparison in comparisons):
+        lines.append(f"{UNDEFINED} as effect: the figure is pooled, or the runs differ alike in every question")
+    return lines
 
 
 def _comparison_table(comparisons: Sequence[Comparison], *, narrow: bool) -> Table:
@@ -266,11 +250,9 @@ def _comparison_table(comparisons: Sequence[Comparison], *, narrow: bool) -> Tab
             _number(value, scale, max(2, decimals))
             for value in (comparison.first_value, comparison.second_value, comparison.difference)
         ]
-        name = (
-            comparison.figure.replace(".", ".\n", 1)
-            if narrow and len(comparison.figure) > MAX_UNBROKEN_NAME
-            else comparison.figure
-        )
+        name = comparison.figure
+        if narrow and len(name) > MAX_UNBROKEN_NAME:
+            name = name.replace(".", ".\n", 1)
         p = p_value(comparison.p_holm)
         table.add_row(name, *values, bounds, p, _number(comparison.effect, 1), str(comparison.n))
     return table

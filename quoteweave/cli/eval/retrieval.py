@@ -188,18 +188,16 @@ def _notes(scores: Scores) -> list[str]:
 
 def _as_dict(scores: Mapping[Scope, Scores]) -> dict[str, object]:
     """Figures as fractions, null where undefined; nested by scope, then by evidence type and by domain."""
+    values = {key: _values(scope, scores[scope].figures) for key, scope in SCOPES.items()}
     return {
-        **{key: _values(scope, scores[scope].figures) for key, scope in SCOPES.items()},
+        **values,
         "by_evidence_type": _by_group(scores, EVIDENCE),
         "by_domain": _by_group(scores, DOMAIN),
         "undefined": {
-            key: {name: _undefined(scores[scope], name) for name in _figure_names(scope, scores[scope].figures)}
-            for key, scope in SCOPES.items()
+            key: {name: _undefined(scores[scope], name) for name in values[key]} for key, scope in SCOPES.items()
         },
         "interval_95": {
-            key: {
-                name: _bounds(scores[scope].figures.get(name)) for name in _figure_names(scope, scores[scope].figures)
-            }
+            key: {name: _bounds(scores[scope].figures.get(name)) for name in values[key]}
             for key, scope in SCOPES.items()
         },
         "notes": _notes(scores["document"]),
@@ -267,8 +265,8 @@ def _table(title: str, scores: Scores, names: Sequence[str], by_domain: Sequence
 
 def _group_sizes(scores: Scores, by: str = EVIDENCE) -> dict[str, int]:
     """The number of questions of each type of evidence, or of other groups; failed questions included."""
-    group_names = [name for question in scores.questions for name in question.groups.get(by, ())]
-    return {name: group_names.count(name) for name in sorted(set(group_names))}
+    sizes = Counter(name for question in scores.questions for name in question.groups.get(by, ()))
+    return dict(sorted(sizes.items()))
 
 
 def _group(scores: Scores, name: str, by: str = EVIDENCE) -> Figures:

@@ -57,21 +57,17 @@ def show(scores: Scores, *, as_json: bool, by: Sequence[str] = ()) -> None:
     if as_json:
         print_json(as_dict(scores))
         return
-    head = (
-        f"{scores.name} on {scores.dataset}: {pluralize(len(scores.questions), 'question')}, "
-        f"convention {scores.convention}, "
-    )
-    stdout = console()
-    stdout.print(plain(f"{head}marks {scores.marks}; 95 % intervals are over {scores.clusters}s\n"))
+    stdout, questions = console(), pluralize(len(scores.questions), "question")
+    how_counted = f"convention {scores.convention}, marks {scores.marks}; 95 % intervals are over {scores.clusters}s"
+    stdout.print(plain(f"{scores.name} on {scores.dataset}: {questions}, {how_counted}\n"))
     for table in tables(scores):
         show_table(stdout, table)
-    hidden = [name for name in by if _breakdown(name, scores.breakdowns.get(name, {})) is None]
-    for name in hidden:
-        if name in scores.breakdowns:
-            stdout.print(
-                plain(f"note: no table by {_label(name)}, as its columns are undefined here; --json has figures")
-            )
-    for note in (*_notes(scores), *scores.notes):
+    hidden = [
+        f"no table by {_label(name)}, as its columns are undefined here; --json has figures"
+        for name in by
+        if name in scores.breakdowns and _breakdown(name, scores.breakdowns[name]) is None
+    ]
+    for note in (*hidden, *_notes(scores), *scores.notes):
         stdout.print(plain(f"note: {note}"))
 
 
@@ -204,9 +200,8 @@ def _correlations(scores: Scores) -> Table | None:
     for group, group_figures in {"all": scores.figures, **groups}.items():
         if any(_is_defined(group_figures.get(column)) for column in columns):
             cells = (_cell(group_figures.get(column), _two_decimals, between="\n") for column in columns)
-            table.add_row(
-                plain(group), *cells, _count(table, [group_figures[columns[0]]] if columns[0] in group_figures else [])
-            )
+            first_estimates = [group_figures[columns[0]]] if columns[0] in group_figures else []
+            table.add_row(plain(group), *cells, _count(table, first_estimates))
     return table if table.row_count else None
 
 
