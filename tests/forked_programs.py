@@ -241,7 +241,7 @@ class _ReadyProcess:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
 
-    def told(self, requests: socket.socket) -> "_ReadyProcess":
+    def with_requests(self, requests: socket.socket) -> "_ReadyProcess":
         """The process, to be started: it takes its requests from there."""
         self._requests = requests
         return self
@@ -270,7 +270,7 @@ def read_in_forks() -> None:
     ready, spawn = [_ReadyProcess()], multiprocessing.get_context("spawn")
 
     def process(*, target: Any, args: tuple[Any, ...], daemon: bool) -> Any:
-        return ready.pop().told(*args) if ready else spawn.Process(target=target, args=args, daemon=daemon)
+        return ready.pop().with_requests(*args) if ready else spawn.Process(target=target, args=args, daemon=daemon)
 
     start = SimpleNamespace(**vars(multiprocessing) | {"get_context": lambda _: SimpleNamespace(Process=process)})
     vars(importlib.import_module("quoteweave.documents.process_start"))["multiprocessing"] = start

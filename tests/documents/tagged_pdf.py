@@ -44,8 +44,10 @@ def tagged_pdf(
                 attributes = f"/A <</O /Table {spans}>>"
             else:
                 kids.append(f"{add(inside, number)} 0 R")
-        own = f"<</Type /StructElem /S /{element[0]} /P {parent} 0 R /Pg 3 0 R {attributes} /K [{' '.join(kids)}]>>"
-        elements[number - 7] = own
+        element_object = (
+            f"<</Type /StructElem /S /{element[0]} /P {parent} 0 R /Pg 3 0 R {attributes} /K [{' '.join(kids)}]>>"
+        )
+        elements[number - 7] = element_object
         return number
 
     kids = " ".join(f"{add(element, 6)} 0 R" for element in tree)

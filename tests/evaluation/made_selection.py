@@ -23,16 +23,16 @@ def example(
     name: str = "q",
     gold: Sequence[str] | Mapping[str, int] | None = (),
     *,
-    given: Context | None = None,
+    context: Context | None = None,
     layouts: Sequence[tuple[str, int]] = (),
     document: str | None = None,
 ) -> Example:
     relevant = gold if gold is None or isinstance(gold, Mapping) else dict.fromkeys(gold, 1)
-    given_hits = () if given is None else given.hits
+    given_hits = () if context is None else context.hits
     kinds = {(hit.quote.document, hit.quote.layout_id): hit.quote.kind for hit in given_hits}
     places = tuple(GoldLayout(document=name, layout_id=at, kind=kinds.get((name, at))) for name, at in layouts)
     reference = Reference(relevant=relevant, layouts=places)
-    return make_example(name, reference, context=given, document=document)
+    return make_example(name, reference, context=context, document=document)
 
 
 def answered(response: str | None, name: str = "q", *, retrieved: Context | None = None) -> Prediction:

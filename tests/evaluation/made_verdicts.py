@@ -70,10 +70,10 @@ class ModelSplitter:
     name = "model"
     by_rule = False
 
-    def __init__(self, told: Mapping[str, Sequence[CitedSentence]]) -> None:
-        self._told = told
+    def __init__(self, splits: Mapping[str, Sequence[CitedSentence]]) -> None:
+        self._splits = splits
 
     async def split(self, response: str) -> list[CitedSentence]:
-        if response not in self._told:
+        if response not in self._splits:
             raise EndpointUnreachable("the splitter is away")
-        return list(self._told[response])
+        return list(self._splits[response])

@@ -7,11 +7,11 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 
-def made_tree(words: list[str], **given: Any) -> "Doc":
+def made_tree(words: list[str], **doc_fields: Any) -> "Doc":
     """A sentence of English words, with what else is known of them: spaces, heads and dependencies."""
     from spacy.tokens import Doc
 
-    return Doc(_vocabulary(), words=words, **given)
+    return Doc(_vocabulary(), words=words, **doc_fields)
 
 
 @cache

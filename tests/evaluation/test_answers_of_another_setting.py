@@ -16,7 +16,7 @@ FIFTEEN = fixed(texts=10, images=5)
 
 
 def questions(count: int, given: Context | None = FIFTEEN) -> list[Example]:
-    return [example(f"q{n}", given=given) for n in range(count)]
+    return [example(f"q{n}", context=given) for n in range(count)]
 
 
 def answers(count: int, response: str, beyond: int, told: str) -> list[Prediction]:

@@ -25,7 +25,7 @@ RULE = RuleSplitter(lambda text: [f"{part}." for part in text.split(".") if part
 
 
 def asked(name: str = "q") -> Example:
-    made = example(name, ["1"], given=GIVEN)
+    made = example(name, ["1"], context=GIVEN)
     reference = made.reference.model_copy(update={"answer": "Up."})
     return made.model_copy(update={"question_type": "explanation", "reference": reference})
 

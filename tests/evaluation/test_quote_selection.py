@@ -28,7 +28,7 @@ def counts(found: Row, group: str) -> list[float | None]:
 
 def test_precision_recall_and_f1_of_one_answer() -> None:
     # Gold: texts 1 and 3, image 2. Cited: texts 1 and 2, image 2.
-    found = row(answered("A [1], B [2] ![c](image2)."), example(gold=["text1", "text3", "image2"], given=fixed()))
+    found = row(answered("A [1], B [2] ![c](image2)."), example(gold=["text1", "text3", "image2"], context=fixed()))
     assert counts(found, "text") == [2, 2, 1]
     assert counts(found, "image") == [1, 1, 1]
     assert counts(found, "overall") == [3, 3, 2]
@@ -65,7 +65,7 @@ def test_repeated_marks_count_once() -> None:
 
 
 def test_marks_that_name_no_quote_are_wrong_citations_and_counted() -> None:
-    asked = example(gold=["text1"], given=fixed(texts=3, images=2))
+    asked = example(gold=["text1"], context=fixed(texts=3, images=2))
     found = row(answered("[1] [4] [0] ![a](image3)"), asked)
     assert found["out_of_range"] == 3
     assert counts(found, "text") == [3, 1, 1]
@@ -110,7 +110,7 @@ def test_the_two_grammars_give_different_figures() -> None:
 
 
 def test_recall_by_place_tells_of_each_gold_quote() -> None:
-    asked = example(gold=["text1", "text3", "image2"], given=fixed())
+    asked = example(gold=["text1", "text3", "image2"], context=fixed())
     places = {name: value for name, value in row(answered("[3] [2]"), asked).items() if "position" in name}
     assert places == {
         "recall_at_position.text1": 0,
@@ -126,7 +126,7 @@ class TestRetrieved:
     LAYOUTS = (("a.pdf", 1), ("a.pdf", 101))
 
     def asked(self) -> Example:
-        return example(gold=["text1", "image1"], given=self.OWN, layouts=self.LAYOUTS)
+        return example(gold=["text1", "image1"], context=self.OWN, layouts=self.LAYOUTS)
 
     def test_quotes_are_gold_by_document_and_layout_id(self) -> None:
         retrieved = make_context(
@@ -150,7 +150,7 @@ class TestRetrieved:
     def test_names_of_the_own_context_say_nothing_of_another(self) -> None:
         retrieved = make_context(quote("text", "text1"))
         assert row(answered("[1]", retrieved=retrieved), example(gold=["text1"])) == {}
-        assert row(answered("[1]", retrieved=retrieved), example(gold=["text1"], given=self.OWN)) == {}
+        assert row(answered("[1]", retrieved=retrieved), example(gold=["text1"], context=self.OWN)) == {}
 
     def test_nothing_retrieved_is_nothing_found(self) -> None:
         assert counts(row(answered("[1]", retrieved=Context()), self.asked()), "overall") == [1, 2, 0]

@@ -55,12 +55,12 @@ class TestByHand:
 
 class TestKinds:
     def test_each_kind_by_its_own_gold_in_the_whole_ranking(self) -> None:
-        asked = example(gold=["text1", "text2", "image1"], given=fixed())
+        asked = example(gold=["text1", "text2", "image1"], context=fixed())
         row = METRIC.row(ids("image1", "text9", "text2", scope="context"), asked)
         assert (row["image.recall@1"], row["text.recall@1"], row["text.recall@3"]) == (1, 0, 0.5)
 
     def test_a_kind_without_gold_is_undefined(self) -> None:
-        row = METRIC.row(ids("text1", scope="context"), example(gold=["text1"], given=fixed()))
+        row = METRIC.row(ids("text1", scope="context"), example(gold=["text1"], context=fixed()))
         assert row["text.recall@1"] == 1
         assert "image.recall@1" not in row
 
@@ -72,15 +72,15 @@ class TestKinds:
 
 class TestLayouts:
     def test_retrieved_quotes_are_gold_by_document_and_layout_id(self) -> None:
-        asked = example(gold=["text1"], given=fixed(), layouts=[("a.pdf", 1), ("a.pdf", 101)])
+        asked = example(gold=["text1"], context=fixed(), layouts=[("a.pdf", 1), ("a.pdf", 101)])
         right, wrong = quote("text", "c:0:5", layout_id=1), quote("text", "c:0:6", layout_id=1, document="b.pdf")
         row = METRIC.row(hits(wrong, right), asked)
         assert (row["recall@1"], row["recall@3"], row["text.recall@3"], row["image.recall@3"]) == (0, 0.5, 1, 0)
 
     def test_elsewhere_it_cannot_be_known(self) -> None:
-        asked = example(gold=["text1"], given=fixed(), layouts=[("a.pdf", 1)])
+        asked = example(gold=["text1"], context=fixed(), layouts=[("a.pdf", 1)])
         assert METRIC.row(hits(quote("text", "text1")), asked) == {}
-        assert METRIC.row(ids("text1"), example(gold=["text1"], given=fixed())) == {}
+        assert METRIC.row(ids("text1"), example(gold=["text1"], context=fixed())) == {}
         assert METRIC.row(ids("c:0:5"), example(gold=["text1"])) == {}
 
 
@@ -92,7 +92,7 @@ class TestUndefined:
         assert [figure.undefined([row]) for figure in METRIC.aggregates] == [1] * len(METRIC.aggregates)
 
     def test_where_nothing_was_ranked(self) -> None:
-        assert METRIC.row(ids(scope="context"), example(gold=["text1"], given=fixed())) == {}
+        assert METRIC.row(ids(scope="context"), example(gold=["text1"], context=fixed())) == {}
 
 
 class TestScores:

@@ -20,7 +20,7 @@ NAMES = ("1", "2", "Figure 1", "Figure 2", "Table 1")
 
 def asked(name: str = "q", gold: tuple[str, ...] = ("Figure 2",), kind: str = "explanation") -> Example:
     given = make_context(*(quote("text" if name.isdigit() else "image", name) for name in NAMES))
-    return example(name, gold, given=given).model_copy(update={"question_type": kind})
+    return example(name, gold, context=given).model_copy(update={"question_type": kind})
 
 
 def test_five_options_one_of_them_right_in_an_order_by_seed_and_question() -> None:

@@ -149,7 +149,7 @@ def test_scores_are_kept_where_they_rank_as_was_ranked() -> None:
 
 
 def test_layout_elements_go_by_document_and_number() -> None:
-    asked = example("q", gold=["text1"], given=fixed(), layouts=[("a.pdf", 1)])
+    asked = example("q", gold=["text1"], context=fixed(), layouts=[("a.pdf", 1)])
     pair = trec_pair([asked], [ranked("q", quote("text", "c:0:5", layout_id=1))])
     assert (pair.run, pair.qrels) == ({"q": {"a#1": 1.0}}, {"q": {"a#1": 1}})
 

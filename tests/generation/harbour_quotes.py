@@ -18,8 +18,8 @@ TRAINS = "Station | Train 1 | Train 2\nSölmatt | 07:40 | 10:40\nKäsern | 08:14
 
 def quote(text: str, **fields: Unpack[QuoteFields]) -> Quote:
     """A text quote of page 1 of harbour.pdf, but for what `fields` say."""
-    given: QuoteFields = {"document": "harbour.pdf", "bbox": (72, 100, 500, 200), **fields}
-    return make_quote(text, **given)
+    quote_fields: QuoteFields = {"document": "harbour.pdf", "bbox": (72, 100, 500, 200), **fields}
+    return make_quote(text, **quote_fields)
 
 
 def image(caption: str | None, text: str = "", **fields: Any) -> Quote:
@@ -32,9 +32,9 @@ def context(texts: Sequence[Quote | str] = (), images: Sequence[Quote] = ()) -> 
     return make_context(*(text if isinstance(text, Quote) else quote(text) for text in texts), *images)
 
 
-def ask(question: str, given: Context) -> Answer:
+def ask(question: str, answer_context: Context) -> Answer:
     """The answer of the generator without a model, as it is by default."""
-    return asyncio.run(ExtractiveGenerator().answer(Query(text=question), given))
+    return asyncio.run(ExtractiveGenerator().answer(Query(text=question), answer_context))
 
 
 STORM = (

@@ -117,8 +117,8 @@ def _save_classifier(folder: Path, kind: str, labels: Mapping[int, str], seed: i
 
 
 def _pieces(words: str = "") -> list[tuple[str, float]]:
-    whole = [(f"▁{word}", -2.0) for word in dict.fromkeys(f"{words} {TEXT}".split())]
-    return [*whole, ("▁", -3.0), *((letter, -5.0) for letter in LETTERS)]
+    word_pieces = [(f"▁{word}", -2.0) for word in dict.fromkeys(f"{words} {TEXT}".split())]
+    return [*word_pieces, ("▁", -3.0), *((letter, -5.0) for letter in LETTERS)]
 
 
 def _transformers() -> Any:

@@ -27,9 +27,9 @@ Carried = tuple[str, str | None]
 def made_answer(text: str = TEXT) -> Answer:
     """The answer, with URLs, and with the words that its first citation's quote says."""
     answer = build_answer("What was shipped?", text, CONTEXT, model="m")
-    first, *others = (citation.model_copy(update=quoted(citation)) for citation in answer.citations)
+    first, *further = (citation.model_copy(update=quoted(citation)) for citation in answer.citations)
     first = first.model_copy(update={"spans": (Span(start=12, end=41),)})
-    return URLS.answer(with_citations(answer, [first, *others]))
+    return URLS.answer(with_citations(answer, [first, *further]))
 
 
 def quoted(citation: Citation) -> dict[str, object]:

@@ -41,19 +41,19 @@ class _Handler(BaseHTTPRequestHandler):
         parts = [unquote(part) for part in urlsplit(self.path).path.strip("/").split("/")]
         is_api = parts[:2] == ["api", "models"]
         asked = parts[2:] if is_api else parts
-        owner, name, what, revision = [*asked, "", "", "", ""][:4]
+        owner, name, route, revision = [*asked, "", "", "", ""][:4]
         folder = self.server.root / owner / name
         if not folder.is_dir() or revision not in ("main", COMMIT):
             missing = "RepoNotFound" if not folder.is_dir() else "RevisionNotFound"
             self._send(404, b"{}", {"X-Error-Code": missing}, body=body)
-        elif is_api and what == "revision":
-            found = {
+        elif is_api and route == "revision":
+            description = {
                 "id": f"{owner}/{name}",
                 "sha": COMMIT,
                 "siblings": [{"rfilename": path, "size": (folder / path).stat().st_size} for path in _files(folder)],
             }
-            self._send(200, json.dumps(found).encode(), {"Content-Type": "application/json"}, body=body)
-        elif is_api and what == "tree":
+            self._send(200, json.dumps(description).encode(), {"Content-Type": "application/json"}, body=body)
+        elif is_api and route == "tree":
             listed = [{"type": "file", "path": path, **_facts(folder / path)} for path in _files(folder)]
             self._send(200, json.dumps(listed).encode(), {"Content-Type": "application/json"}, body=body)
         else:

@@ -270,7 +270,7 @@ def modern_colbert(folder: Path, dimension: int = 16, *, expands: bool = True) -
     kinds = {"": "sentence_transformers.models.Transformer", "1_Dense": "pylate.models.Dense.Dense"}
     modules = [{"idx": i, "name": str(i), "path": path, "type": kind} for i, (path, kind) in enumerate(kinds.items())]
     (folder / "modules.json").write_text(json.dumps(modules), "utf-8")
-    said = {
+    colbert_config = {
         "model_type": "ColBERT",
         "query_prefix": "[Q] ",
         "document_prefix": "[D] ",
@@ -281,5 +281,5 @@ def modern_colbert(folder: Path, dimension: int = 16, *, expands: bool = True) -
         "skiplist_words": list(string.punctuation),
         "similarity_fn_name": "MaxSim",
     }
-    (folder / "config_sentence_transformers.json").write_text(json.dumps(said), "utf-8")
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(colbert_config), "utf-8")
     return folder

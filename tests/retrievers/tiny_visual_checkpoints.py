@@ -83,8 +83,10 @@ def colqwen(folder: Path, kind: str = "qwen2_vl") -> Path:
 
     model, processor = (ColQwen2, ColQwen2Processor) if kind == "qwen2_vl" else (ColQwen2_5, ColQwen2_5_Processor)
     randomised(model(qwen_vl(kind))).save_pretrained(folder)
-    made = processor(qwen_pictures("torchvision"), qwen_tokenizer(), video_processor=Qwen2VLVideoProcessor())
-    made.save_pretrained(folder)
+    colqwen_processor = processor(
+        qwen_pictures("torchvision"), qwen_tokenizer(), video_processor=Qwen2VLVideoProcessor()
+    )
+    colqwen_processor.save_pretrained(folder)
     return folder
 
 
@@ -299,9 +301,9 @@ def _pali_tokenizer() -> Any:
 
 
 def _pali_pictures(kind: Any) -> Any:
-    made = kind(size={"height": PALI_SIDE, "width": PALI_SIDE})
-    made.image_seq_length = (PALI_SIDE // PATCH) ** 2
-    return made
+    image_processor = kind(size={"height": PALI_SIDE, "width": PALI_SIDE})
+    image_processor.image_seq_length = (PALI_SIDE // PATCH) ** 2
+    return image_processor
 
 
 def bytes_and(*signs: str, **roles: Any) -> Any:
@@ -314,8 +316,8 @@ def bytes_and(*signs: str, **roles: Any) -> Any:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens(list(signs))
-    made: Any = transformers.PreTrainedTokenizerFast
-    return made(tokenizer_object=tokenizer, padding_side="left", **roles)
+    tokenizer_class: Any = transformers.PreTrainedTokenizerFast
+    return tokenizer_class(tokenizer_object=tokenizer, padding_side="left", **roles)
 
 
 def randomised(model: Any) -> Any:

@@ -123,8 +123,12 @@ def own_code(folder: Path) -> Path:
     (folder / "modeling_own.py").write_text(OWN_CODE, "utf-8")
     read = {"method": "forward", "method_output_name": "embeddings"}
     modalities = {"text": read, "image": read, "message": {**read, "format": "structured"}}
-    said = {"transformer_task": "retrieval", "modality_config": modalities, "module_output_name": "token_embeddings"}
-    (folder / "sentence_bert_config.json").write_text(json.dumps(said), "utf-8")
+    transformer_config = {
+        "transformer_task": "retrieval",
+        "modality_config": modalities,
+        "module_output_name": "token_embeddings",
+    }
+    (folder / "sentence_bert_config.json").write_text(json.dumps(transformer_config), "utf-8")
     modules = json.loads((folder / "modules.json").read_text("utf-8"))
     kept = [module for module in modules if not module["type"].endswith(("Dense", "Normalize"))]
     for place, module in enumerate(kept):
