@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from quoteweave.collection.collection import Collection
@@ -10,7 +9,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import BODY_LAYOUTS, Filter, Hit, PageWord, Quote
-from quoteweave.core.text.tokens import FILE_NAME
+from quoteweave.core.text.references.file_names import FILE_NAME, names_of, with_files_as_documents
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
 
 MIN_SENTENCE = 5
@@ -135,7 +134,10 @@ def _position(quote: Quote, among: Sequence[Quote]) -> int:
 
 
 class NamedFiles(NamedTuple):
-    """What a question's names of files make of its filter."""
+    """What a question's names of files make of the question and its filter."""
+
+    question: str
+    """The question, with "the document" for the names of their files."""
 
     where: Filter
     """The filter, within the documents that have such a name if there are any."""
@@ -149,19 +151,15 @@ def within_named_files(question: str, collection: Collection, where: Filter) -> 
     """Narrow the filter to the documents whose files a question names."""
     names = {name.casefold(): name for name in FILE_NAME.findall(question)}
     documents = FilteredPages(collection, where).documents() if names else []
-    named = tuple(one for one in documents if names.keys() & _file_names(one))
+    named = tuple(one for one in documents if names.keys() & names_of(one))
     # Another note tells of files that could not be read.
     others = [failure.name for failure in collection.failures()] if names else []
-    known = {name for one in (*named, *others) for name in _file_names(one)}
+    known = {name for one in (*named, *others) for name in names_of(one)}
     lost = tuple(own for name, own in names.items() if name not in known)
     if not 0 < len(named) < len(documents):
-        return NamedFiles(where, None, lost)
+        return NamedFiles(with_files_as_documents(question, named), where, None, lost)
     note = f"Asked within {join_names(named)}, which the question names."
-    return NamedFiles(where.intersect(Filter(documents=named)), note, lost)
-
-
-def _file_names(document: str) -> set[str]:
-    return {document.casefold(), PurePosixPath(document).name.casefold()}
+    return NamedFiles(with_files_as_documents(question, named), where.intersect(Filter(documents=named)), note, lost)
 
 
 def lost_files_note(lost: Sequence[str], found: Iterable[Hit]) -> str | None:

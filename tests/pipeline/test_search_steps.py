@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from made_collections import made_quote, make_collection
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import C15, C20, TOP_10, ContextSize
 from quoteweave.core.errors import EndpointUnreachable, QuestionEmpty
 from quoteweave.core.protocols import Expansion, Reranking
 from quoteweave.core.records import Filter, Hit, Kind, Query, Quote
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
+from quoteweave.pipeline.composition.add_documents import add_documents
 from quoteweave.pipeline.composition.make_rag import make_rag
 from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.rag import Rag
@@ -265,6 +267,36 @@ def test_a_question_that_names_files_is_asked_within_them_and_says_so(
     assert sorted({hit.quote.document for hit in found.context.hits}) == documents
     assert " ".join(found.trace.notes).startswith(told.format(", ".join(documents))) if told else not found.trace.notes
     assert [citation.document for citation in about.citations] == ["harbour-report.pdf"]
+
+
+@pytest.mark.parametrize(
+    ("question", "status", "said"),
+    [
+        ("Where is barley stored?", "answered", "Barley is stored in the east barn"),
+        ("According to a.md, where is barley stored?", "answered", "Barley is stored in the east barn"),
+        ("In farm/a.md, where is barley stored?", "answered", "Barley is stored in the east barn"),
+        ("According to this report, where is barley stored?", "answered", "Barley is stored in the east barn"),
+        ("What does a.md say about grain?", "located", "The grain was cut in August"),
+        ("What do a.md and b.md say about grain?", "located", "The grain was cut in August"),
+        ("How many headings does a.md have?", "answered", "1 heading in farm/a.md"),
+        ("What does a.md say about wine?", "abstained", "No page that was read has the word wine."),
+    ],
+)
+def test_the_name_of_a_file_to_look_in_is_no_word_of_the_question(
+    question: str, status: str, said: str, tmp_path: Path
+) -> None:
+    texts = {
+        "farm/a.md": "# Harvest\n\nThe grain was cut in August. Barley is stored in the east barn.\n",
+        "b.md": "# Prices\n\nThe price of grain rose in 2024.\n",
+    }
+    (tmp_path / "files" / "farm").mkdir(parents=True)
+    for name, text in texts.items():
+        (tmp_path / "files" / name).write_text(text)
+    add_documents(tmp_path / "collection", [tmp_path / "files"])
+    with Collection.open(tmp_path / "collection") as collection:
+        answered = make_rag(collection, AnswerSettings()).answer_with_context(question)
+    assert (answered.answer.status, answered.answer.question) == (status, question)
+    assert said in " ".join([answered.answer.text, *answered.answer.warnings])
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,9 @@ from quoteweave.core.text.question_words import (
     question_entries,
     question_languages,
 )
+from quoteweave.core.text.references.file_names import FILE_NAME
 from quoteweave.core.text.references.mentions import labels_asked_for, places_in, titles_in, without_places
-from quoteweave.core.text.tokens import FILE_NAME, words
+from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amounts_in, unit_words
 from quoteweave.core.text.word_patterns import alternation
 

@@ -42,8 +42,6 @@ _TOKEN = lazy_regex(
     rf"|[{_UNSPACED}]++"
     rf"|(?:[^\W_{_UNSPACED}]++|[{_INDIC}]++)++"
 )
-FILE_NAME = lazy_regex(r"(?<![\w./-])(?!//)[\w./-]*\w\.(?i:pdf|md|markdown|txt|html?|csv|tsv|png|jpe?g|tiff?)\b")
-"""The name of a document's file within a text, with its folder if that is given, and without spaces; no web address."""
 _UNSPACED_CHARACTER = lazy_regex(f"[{_UNSPACED}]")
 # Latin, Greek and Cyrillic accents, points of Hebrew and Arabic, Arabic tatweel, and characters that only guide layout.
 _MARKS = lazy_regex(

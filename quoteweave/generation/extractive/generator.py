@@ -23,11 +23,7 @@ from quoteweave.core.answers import EXTRACTIVE, NO_TOKENS, Answer, Context
 from quoteweave.core.concurrency.pools import run_inline_if_short
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
-from quoteweave.core.text.foreign_languages import in_forms_of
-from quoteweave.core.text.grammar import in_numerals_of
 from quoteweave.core.text.question_analysis import analyse_question
-from quoteweave.core.text.question_words import with_phrases_as_words
-from quoteweave.core.text.spelling_variants import in_spelling_of
 from quoteweave.core.text.whole_document.front_matter_questions import read_front_matter_request
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import abstention, build_answer, with_citations
@@ -41,6 +37,7 @@ from quoteweave.generation.extractive.procedures import (
     find_procedures,
     may_go_on,
 )
+from quoteweave.generation.extractive.question_wording import about_the_document, in_words_of
 from quoteweave.generation.extractive.selection import (
     SentenceScores,
     StatementCoverage,
@@ -103,7 +100,7 @@ NOTHING_SEARCHED = "There are no words to search: no document was added, or the 
 
 def off_topic_abstention(question: str, context: Context) -> Answer | None:
     """Return an abstention if what was found is about something else (`topic`); None if it is about the question."""
-    terms = question_terms(_in_words_of(context, question))
+    terms = question_terms(in_words_of(context, question))
     if is_on_topic(terms, context):
         return None
     text = NOTHING_SEARCHED if context.variety == 0 else NOTHING_FOUND
@@ -175,6 +172,7 @@ class ExtractiveGenerator:
         In that case a generative model need not be asked, either. A sentence that answers the question counts as being
         about it, however rare its words are.
         """
+        question = about_the_document(context, question)
         nothing = None if context.front_matter else off_topic_abstention(question, context)
         if nothing is None:
             return None
@@ -187,14 +185,15 @@ class ExtractiveGenerator:
 
         Raises what the model that scores sentences raises.
         """
-        return (await self._answer(query, context)).model_copy(update={"usage": NO_TOKENS})
+        answer = await self._answer(about_the_document(context, query.text), context)
+        return answer.model_copy(update={"question": query.text, "usage": NO_TOKENS})
 
-    async def _answer(self, query: Query, context: Context) -> Answer:
-        parts = await run_inline_if_short("answer", query.text, self._split_question, query.text, context)
+    async def _answer(self, question: str, context: Context) -> Answer:
+        parts = await run_inline_if_short("answer", question, self._split_question, question, context)
         if isinstance(parts, Answer):
             return parts
         scored = [replace(part, scores=await self._sentence_scores(part, context)) for part in parts]
-        return await run_inline_if_short("answer", query.text, self._compose, query.text, context, scored)
+        return await run_inline_if_short("answer", question, self._compose, question, context, scored)
 
     def _split_question(self, question: str, context: Context) -> Answer | list[QuestionPart]:
         """Return the parts of a question with the weights of their words, or an answer that needs no sentences."""
@@ -207,7 +206,7 @@ class ExtractiveGenerator:
         # The sentence that a model ranks first may have few of the question's words, so it does not show the topic.
         if self.scorer is not None and (nothing := off_topic_abstention(question, context)) is not None:
             return nothing
-        quote_words, asked = _quote_words(context), parts_of(_in_words_of(context, question))
+        quote_words, asked = _quote_words(context), parts_of(in_words_of(context, question))
         parts = [QuestionPart(part, weigh_terms(part, quote_words, context.rarity)) for part in asked]
         first = parts[0]
         steps = find_procedures(first.terms, context, first.weights, self.max_characters) if len(parts) == 1 else []
@@ -341,7 +340,7 @@ def _located_answer(question: str, context: Context, scores: SentenceScores, par
 
     Tables that give different values for it come first.
     """
-    terms = question_terms(_in_words_of(context, question))
+    terms = question_terms(in_words_of(context, question))
     weights = weigh_terms(terms, _quote_words(context), context.rarity)
     differing = dict.fromkeys(one.quote.id for part in parts for one in part.differing)
     places = find_places(terms, context, weights, sentence_scores=scores.of, leading=differing)
@@ -354,15 +353,6 @@ def _located_answer(question: str, context: Context, scores: SentenceScores, par
     return build_answer(
         question, compose_places(places, terms), context, model=EXTRACTIVE, status="located", warnings=tuple(warnings)
     )
-
-
-def _in_words_of(context: Context, question: str) -> str:
-    """The question in words that the context has: "register" for "sign up", "color" for "colour", "2" for "two"."""
-    texts = [
-        text for hit in context.hits for text in (hit.quote.text, hit.quote.section or "", hit.quote.caption or "")
-    ]
-    in_words = in_forms_of(in_spelling_of(with_phrases_as_words(question, texts), texts), texts)
-    return in_numerals_of(in_words, texts)
 
 
 def _asks_of_several_documents(question: str, context: Context) -> bool:

@@ -58,6 +58,7 @@ from quoteweave.core.text.question_analysis import (
     words_alike,
 )
 from quoteweave.core.text.question_words import light_words, verbs_of
+from quoteweave.core.text.references.file_names import FILE_NAME
 from quoteweave.core.text.references.mentions import heading_names, labels_in, page_names, without_places
 from quoteweave.core.text.synonyms import is_frequent
 from quoteweave.core.text.tokens import words
@@ -334,12 +335,13 @@ def abstention_reasons(question: QuestionTerms, context: Context, asked_as: str)
             f"The question seems to be in {differ.question}{there}: words are matched as they are written, so ask in "
             "the language of the documents."
         )
-    searched_text = without_places(text) if context.places else text
+    searched_text = FILE_NAME.sub(" ", without_places(text) if context.places else text)
     surfaces = [
         word for word in _surfaces(searched_text) if own_words.issuperset(map(str.casefold, _PIECE.findall(word)))
     ]
     asking = set(words(question.asked_by, keep_stop_words=True))
-    absent = [one for one in surfaces if any(_is_absent(stem, context) for stem in set(words(one)) - asking)]
+    sought = set(question.terms) - asking
+    absent = [one for one in surfaces if any(_is_absent(stem, context) for stem in sought.intersection(words(one)))]
     if absent:
         reasons.append(f"No page that was read has the word{'s' if len(absent) > 1 else ''} {join_with_and(absent)}.")
     if context.texts or context.images:
