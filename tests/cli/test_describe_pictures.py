@@ -129,7 +129,9 @@ def test_descriptions_lost_at_the_end_of_a_line_are_told(quoteweave: Quoteweave,
         path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
         note = "lost; quoteweave describe asks for the pictures again"  # of one quote or two: pictures end in any order
         assert note in quoteweave("check", "-c", port).out
-        assert note in " ".join(quoteweave("describe", *options).err.split())
+        described = quoteweave("describe", *options, "--json")
+        assert note in " ".join(described.err.split())
+        assert note in " ".join(described.json()["notes"])
     assert len(server.requests) == 3
 
 

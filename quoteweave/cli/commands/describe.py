@@ -24,7 +24,9 @@ model, prompt (SHA-256): what described; pictures: asked for now; described: of 
 
 quotes: image quotes that say something new; without_crop: image quotes of which no picture is stored;
 
-tokens: input, output; price_usd: null where not known; index_notes: indexes that could not be kept in step."""
+tokens: input, output; price_usd: null where not known; notes: descriptions that were lost or may be cut short;
+
+index_notes: indexes that could not be kept in step."""
 
 
 @takes_settings(*JUDGING)
@@ -77,6 +79,7 @@ def _show(report: DescribeReport, cost: float | None, *, as_json: bool) -> None:
                 "without_crop": report.without_crop,
                 "tokens": {"input": report.input_tokens, "output": report.output_tokens},
                 "price_usd": cost,
+                "notes": list(report.notes),
                 "index_notes": list(report.index_notes),
             }
         )

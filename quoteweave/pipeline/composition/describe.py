@@ -47,6 +47,7 @@ REPLY_TOKENS = 250
 """Estimated tokens of a description; a reasoning model uses more."""
 MAX_FAILURES = 10
 """Consecutive failures after which the work stops."""
+ENDED_EARLY = "{} may be cut short: the model was ended early, as at its limit of tokens"
 LAST_CUT_SHORT = "the last description was cut short, and its picture is described again"
 MAX_PIXELS = 2_000_000
 """Pixels of a picture that is sent, at most; a larger one is shrunk."""
@@ -225,6 +226,7 @@ class DescribeReport(Record):
     without_crop: int = Field(description="image quotes of which no picture is stored")
     input_tokens: int = Field(description="of what was asked now, as the endpoint counted them")
     output_tokens: int = Field(description="tokens that the model wrote")
+    notes: tuple[str, ...] = Field(default=(), description="which descriptions were lost, or may be cut short")
     index_notes: tuple[str, ...] = Field(description="indexes that could not be kept in step, and why")
 
     @property
@@ -262,20 +264,18 @@ def describe_collection(
     EndpointUnreachable after several failures in a row; CollectionLocked while another process writes; StorageError.
     """
     settings, options = (settings or ChatSettings()).with_environment(), options or DescribeOptions()
-    model = make_chat(settings, options.calls)
-    if model is None:
-        raise UsageError("name the chat model with --model, or in QUOTEWEAVE_MODEL")
-    describer = PictureDescriber(model, collection, prompts_folder=settings.prompts)
+    describer = _describer(collection, settings, options.calls)
     survey = describer.survey()
-    if survey.note:
-        progress.note(f"note: {survey.note}")
+    notes = _noted(survey.note, progress)
     pictures = list(survey.left[: options.limit])
     failed, spent = dict[str, str](), [0, 0]
     if pictures:
         before(_pending(survey, len(pictures), settings))
         failed = _describe(describer, pictures, options.concurrency, spent, progress)
-    quotes, notes = _store(describer, collection)
-    notes += update_indexes(collection, progress=progress)
+    if describer.ended_early:
+        notes += _noted(ENDED_EARLY.format(pluralize(describer.ended_early, "description")), progress)
+    quotes, index_notes = _store(describer, collection)
+    index_notes += update_indexes(collection, progress=progress)
     return DescribeReport(
         model=describer.model.name,
         prompt=describer.prompt.sha256,
@@ -285,8 +285,23 @@ def describe_collection(
         without_crop=survey.without_crop,
         input_tokens=spent[0],
         output_tokens=spent[1],
-        index_notes=tuple(notes),
+        notes=tuple(notes),
+        index_notes=tuple(index_notes),
     )
+
+
+def _describer(collection: Collection, settings: ChatSettings, calls: Path | None) -> PictureDescriber:
+    model = make_chat(settings, calls)
+    if model is None:
+        raise UsageError("name the chat model with --model, or in QUOTEWEAVE_MODEL")
+    return PictureDescriber(model, collection, prompts_folder=settings.prompts)
+
+
+def _noted(note: str, progress: Progress) -> list[str]:
+    """Print a note, if it says anything, and return it."""
+    if note:
+        progress.note(f"note: {note}")
+    return [note] if note else []
 
 
 def _describe(
@@ -300,11 +315,7 @@ def _describe(
             spent[1] += usage.output_tokens or 0
             task.advance()
 
-        failed = run_sync(describer.describe(pictures, concurrency=concurrency, on_done=on_done))
-    if describer.ended_early:
-        which = pluralize(describer.ended_early, "description")
-        progress.note(f"note: {which} may be cut short: the model was ended early, as at its limit of tokens")
-    return failed
+        return run_sync(describer.describe(pictures, concurrency=concurrency, on_done=on_done))
 
 
 def _pending(survey: Survey, pictures: int, settings: ChatSettings) -> PendingDescriptions:
