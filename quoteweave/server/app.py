@@ -4,13 +4,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.routing import BaseRoute
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from quoteweave.interchange.problems import Problem
 from quoteweave.server.access.control import protect
+from quoteweave.server.depends import refuse_unknown_parameters
 from quoteweave.server.dialects import openai_chat, openai_responses
 from quoteweave.server.dialects.openai_errors import error_format_of
 from quoteweave.server.examples import add_response_examples
@@ -34,7 +35,7 @@ from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings
 from quoteweave.version import __version__
 
-ROUTERS = (
+STRICT_ROUTERS = (
     answers.router,
     quotes.router,
     collections.router,
@@ -42,12 +43,11 @@ ROUTERS = (
     job_routes.router,
     conversations.router,
     models.router,
-    openai_chat.router,
-    openai_responses.router,
     session.router,
-    health.router,
-    page.router,
 )
+# Clients of other APIs, monitors, and links to the page add parameters of their own: "?api-version=", "?utm_source=".
+LENIENT_ROUTERS = (openai_chat.router, openai_responses.router, health.router, page.router)
+ROUTERS = (*STRICT_ROUTERS, *LENIENT_ROUTERS)
 _PROBLEMS = {
     "4XX": {
         "model": Problem,
@@ -95,8 +95,10 @@ def _routes() -> list[BaseRoute]:
     FastAPI works each route out as the first request comes, which takes longer than most answers.
     """
     router = APIRouter(responses=_PROBLEMS)  # type: ignore[arg-type]
-    for part in ROUTERS:
-        router.include_router(part)
+    for strict in STRICT_ROUTERS:
+        router.include_router(strict, dependencies=[Depends(refuse_unknown_parameters)])
+    for lenient in LENIENT_ROUTERS:
+        router.include_router(lenient)
     return router.routes
 
 

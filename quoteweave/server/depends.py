@@ -5,17 +5,23 @@ do.
 """
 
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import Depends, Path, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from quoteweave.core.messages import shorten_to_line
 from quoteweave.core.records import Record
 from quoteweave.server.access.control import Grant, grant_of, missing_key, missing_scope
 from quoteweave.server.access.keys import Scope
 from quoteweave.server.jobs.service import Jobs
+from quoteweave.server.problems import ProblemError
 from quoteweave.server.served import Served, ServedCollection, no_such_collection
+
+MAX_SHOWN = 60
+"""Characters, at most, of a name that a client sent and an error repeats."""
 
 
 def record_response(record: Record) -> Response:
@@ -111,3 +117,16 @@ async def get_visible_names(served: ServedState, grant: Reader) -> list[str]:
 
 VisibleNames = Annotated[list[str], Depends(get_visible_names)]
 """Names of the collections that the request may know of."""
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """Raise ProblemError if the request's address has a parameter that its route does not take.
+
+    A misspelled filter would otherwise be ignored, and more be returned than was asked for.
+    """
+    known = [field.alias for field in request.scope["route"].dependant.query_params]
+    unknown = next((name for name in request.query_params if name not in known), None)
+    if unknown is not None:
+        takes = f"those of this request are {', '.join(known)}" if known else "this request takes none"
+        detail = f"{shorten_to_line(unknown, MAX_SHOWN)}: no such parameter of the address; {takes}"
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-request", detail)

@@ -42,6 +42,25 @@ def test_half_a_character_is_refused_everywhere(live: LiveServer, path: str, bod
     assert "half of a character" in refused(live, path, body)
 
 
+@pytest.mark.parametrize(
+    ("address", "detail"),
+    [
+        ("/v1/jobs?limits=5", "limits: no such parameter of the address; those of this request are collection, limit"),
+        ("/v1/collections?collection=port", "collection: no such parameter of the address; this request takes none"),
+        (f"/v1/jobs?limit=5&{'x' * 5000}=1", f"{'x' * 59}…: no such parameter"),
+    ],
+)
+def test_a_parameter_that_no_request_has_is_refused(live: LiveServer, address: str, detail: str) -> None:
+    response = live.client.get(address)
+    assert response.status_code == 422
+    assert response.json()["detail"].startswith(detail)
+
+
+def test_clients_of_other_apis_and_links_to_the_page_may_have_parameters_of_their_own(live: LiveServer) -> None:
+    assert live.client.get("/?utm_source=mail").status_code == 200
+    assert live.client.get("/healthz?at=5").status_code == 200
+
+
 def test_both_halves_of_a_character_are_text(live: LiveServer) -> None:
     response = live.client.post(SEARCH, content='{"question": "\\ud83d\\ude00 grain"}', headers=JSON)
     assert response.json()["question"] == "\U0001f600 grain"
