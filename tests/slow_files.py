@@ -43,6 +43,7 @@ SLOW_FILES = (
     "test_eval_calibrate.py",
     "test_index.py",
     "test_page_content.py",
+    "test_tiled_ocr.py",
     "test_run.py",
     "test_lost_content.py",
     "test_run_citevqa.py",

@@ -1,6 +1,7 @@
 """Parses a file of any supported format; a long one in ranges of pages, so that processes can share the work."""
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -33,7 +34,7 @@ from quoteweave.documents.worker_pool import WorkerPool, stop_message
 from quoteweave.documents.worker_process import extend_time_limit
 
 # Changed whenever the same file would give other quotes, pages or words of pages.
-PARSER_VERSION = "45"
+PARSER_VERSION = "46"
 # A file may claim any number of pages without containing them.
 MAX_PAGES = 20_000
 MAX_WARNINGS = 20
@@ -59,12 +60,16 @@ class ParserSettings(Record):
         return hashlib.sha256(f"{PARSER_VERSION}|{self.model_dump_json()}".encode()).hexdigest()[:12]
 
 
+# The values in a picture of a sheet of paper at 144 dpi, A4 or US Letter, in three colours.
+SHEET_PIXELS = 3 * 1224 * 1684
+
+
 class _TimeExtendingOcr(RapidOcr):
     """Extends the time limit of a page that OCR reads."""
 
     def read(self, picture: Raster) -> list[Line]:
         """Do as RapidOcr."""
-        extend_time_limit()
+        extend_time_limit(math.ceil(picture.pixels.size / SHEET_PIXELS))
         return super().read(picture)
 
 

@@ -32,6 +32,8 @@ WAITING_FACTOR = 3
 WALL_CLOCK_FACTOR = 60
 # The slowest known pages take 1 second, or 20 if OCR reads them.
 OCR_TIME_FACTOR = 4
+# A picture as large as several sheets of paper may take so many times as long as one.
+MAX_SHEETS = 4
 MEGABYTE = 1_000_000
 # A page read by OCR takes up to 450 MB, any other up to 190; the largest picture that is read, some 590.
 USUAL_MEMORY = 600 * MEGABYTE
@@ -55,7 +57,8 @@ class ProcessLimits:
     memory: int | None = None
     """Bytes of resident memory; None for `default_memory`."""
     seconds: float = 10.0
-    """Processor time; four times as much once OCR reads. A process may wait three times as long."""
+    """Processor time; four times as much once OCR reads, and more for large pictures. A process may wait three times as
+    long."""
     document_seconds: float = 1800.0
     """Processor time for all pages of a document; time that is long because of OCR counts a quarter."""
 
@@ -254,7 +257,7 @@ class _Process:
                     outcome.items.append(value)
                     spent = _Spent(self._watched)
                 elif message == Message.LONGER:
-                    spent.factor = factor = OCR_TIME_FACTOR
+                    spent.factor = factor = max(factor, OCR_TIME_FACTOR * min(value, MAX_SHEETS))
                 else:
                     outcome.error = value
                     outcome.stop = StopReason.MEMORY if message == Message.MEMORY else None

@@ -39,10 +39,10 @@ class Message(StrEnum):
 _parent: Connection | None = None  # in a process of the pool, the pipe to the parent
 
 
-def extend_time_limit() -> None:
-    """In a process of the pool: report that the current item takes longer than most, because OCR reads it."""
+def extend_time_limit(sheets: int) -> None:
+    """In a process of the pool: report that OCR reads the current item, which is as large as so many sheets."""
     if _parent is not None:
-        _parent.send((Message.LONGER, None))
+        _parent.send((Message.LONGER, sheets))
 
 
 def do_nothing() -> Iterator[None]:

@@ -63,7 +63,9 @@ def add(
     page_seconds: Annotated[
         float,
         typer.Option(
-            min=0.1, help="Processor time that a page may take; four times as long with OCR.", metavar="SECONDS"
+            min=0.1,
+            help="Processor time that a page may take; four times as long or more with OCR.",
+            metavar="SECONDS",
         ),
     ] = 10.0,
     document_seconds: Annotated[

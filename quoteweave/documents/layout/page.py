@@ -16,7 +16,7 @@ from quoteweave.documents.layout.blocks import BrokenWord, LineBlock, block_of, 
 from quoteweave.documents.layout.figures import Figure
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.layout.tables.cells import Table, cells_of
-from quoteweave.documents.layout.unread_text import count_unread, count_unseen, shows_unread_text
+from quoteweave.documents.layout.unread_text import count_missed, count_unseen, shows_unread_text
 from quoteweave.documents.layout.used_lines import UsedLines, used_lines
 from quoteweave.documents.sources.bookmarks import Bookmark
 from quoteweave.documents.sources.lines import Line, Word, translated, with_bullets
@@ -67,8 +67,6 @@ UNSURE = (
 """Part of the warning for a page that is in another script, handwritten, or hardly legible."""
 UNREAD = "shows what may be letters that OCR did not read, as small print or handwriting"
 """Part of the warning for a page of which OCR read less than it shows."""
-# So many letters, and this share of all, are unread on such a page; drawings and photographs have some like them.
-MIN_UNREAD, UNREAD_SHARE = 100, 0.2
 UNSEEN = "has words that it does not show, as they are covered or have the colour of their ground, which were read"
 """Part of the warning for a page with such words."""
 # Images larger than this share of the page are also split into parts, so that a citation is quick to check.
@@ -230,11 +228,8 @@ def _doubts(used: UsedLines) -> Iterator[str]:
         yield f"{UNSEEN}: {unseen:,}"
     if used.is_unsure:
         yield UNSURE
-    elif used.is_read and used.source != "text_layer":
-        words = [word for line in used.lines for word in line.words]
-        unread = count_unread(used.picture, words)
-        if unread >= max(MIN_UNREAD, UNREAD_SHARE * (unread + sum(len(word.text) for word in words))):
-            yield f"{UNREAD}: {unread:,}"
+    elif used.is_read and used.source != "text_layer" and (missed := count_missed(used.picture, used.lines)):
+        yield f"{UNREAD}: {missed:,}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,22 +4,34 @@ Letters are thin, dark on light or light on dark, about as high as their neighbo
 that where the text layer has no word are text that only OCR can read. The dashes of an axis are too low to count, lines
 too long, and there are seldom three dots of a plot in a row.
 
+Where OCR misses much small print of a large picture, which it shrinks, the picture is read again in tiles.
+
 Also counts the words of the text layer that the picture lacks: white on white, under a box, or not drawn.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from quoteweave.core.boxes import Box
-from quoteweave.documents.sources.lines import Line, Word
+from quoteweave.core.boxes import Box, area, hull, intersection
+from quoteweave.documents.layout.spatial import SpatialIndex
+from quoteweave.documents.sources.lines import COLUMN_GAP, Line, Word, translated
+from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Pixels, Raster
 
 if TYPE_CHECKING:
     from cv2.typing import MatLike
 
+# So many letters, and this share of all, are unread where OCR missed small print; photographs have shapes like them.
+MIN_UNREAD, UNREAD_SHARE = 100, 0.2
+# In pixels: a picture whose longer side has more is shrunk by OCR; the side of the tiles in which it is read as well;
+# and how far these overlap, so that a word at the edge of one is whole in another.
+MAX_WHOLE, TILE, OVERLAP = 1800, 1120, 200
+# How near to the edge of a tile, in points, a word may end that is cut by it.
+CUT_OFF = 2.0
 # How many letters with a neighbour on either side make a picture worth reading: one word of five letters has three.
 MIN_LETTERS = 3
 # Letters are searched in the picture as it is, and in one three times smaller for large titles. In pixels of these:
@@ -67,6 +79,80 @@ def count_unread(picture: Raster, words: Sequence[Word]) -> int:
         in_rows = sum(map(_in_rows, bands))
         found = max(found, in_rows if in_rows >= MIN_IN_ROWS * len(shapes) else 0)
     return found
+
+
+def count_missed(picture: Raster, lines: Iterable[Line]) -> int:
+    """Count what may be letters that OCR missed; 0 if they are few beside those that it read."""
+    words = [word for line in lines for word in line.words]
+    unread = count_unread(picture, words)
+    return unread if unread >= max(MIN_UNREAD, UNREAD_SHARE * (unread + sum(len(word.text) for word in words))) else 0
+
+
+def read_large(picture: Raster, ocr: Ocr) -> Sequence[Line]:
+    """Recognise the lines of a picture; if OCR misses many letters of a large one, in tiles of it as well."""
+    shrunk = ocr.read(picture)
+    if max(picture.pixels.shape[:2]) <= MAX_WHOLE or not count_missed(picture, shrunk):
+        return shrunk
+    lines = [line for line in shrunk if line.height * picture.scale > OVERLAP / 2]  # which tiles may cut
+    for tile, box in _tiles(picture):
+        read = [translated(line, box[0], box[1]) for line in ocr.read(tile)]
+        lines = _with_lines(lines, read, _inner_part(box, picture.size))
+    return _with_lines(lines, shrunk, (0.0, 0.0, *picture.size))
+
+
+def _tiles(picture: Raster) -> Iterator[tuple[Raster, Box]]:
+    """The tiles of a picture, each with its box in points."""
+    height, width = picture.pixels.shape[:2]
+    for top in range(0, max(1, height - OVERLAP), TILE - OVERLAP):
+        for left in range(0, max(1, width - OVERLAP), TILE - OVERLAP):
+            pixels = np.ascontiguousarray(picture.pixels[top : top + TILE, left : left + TILE])
+            corners = (left, top, left + pixels.shape[1], top + pixels.shape[0])
+            x1, y1, x2, y2 = (corner / picture.scale for corner in corners)
+            yield Raster(pixels, picture.scale), (x1, y1, x2, y2)
+
+
+def _inner_part(tile: Box, size: tuple[float, float]) -> Box:
+    """The part of a tile that is not so near to an edge that cuts words; the edges of the picture cut none."""
+    x1, y1 = (start and start + CUT_OFF for start in tile[:2])
+    x2, y2 = (end if end >= side else end - CUT_OFF for end, side in zip(tile[2:], size, strict=True))
+    return (x1, y1, x2, y2)
+
+
+def _with_lines(lines: Sequence[Line], further: Sequence[Line], within: Box) -> list[Line]:
+    """Add further lines: of each the words that are wholly within a box, and in the place of no word that is there.
+
+    What is left of a line continues the line that ends before it.
+    """
+    known, joined = SpatialIndex([word for line in lines for word in line.words]), list(lines)
+    for line in further:
+        words = tuple(
+            word
+            for word in line.words
+            if intersection(word.box, within) == word.box
+            and not any(_is_in_place_of(word, other) for other in known.intersecting(word.box))
+        )
+        if words:
+            added = replace(line, words=words, box=hull(word.box for word in words))
+            at = next((at for at, before in enumerate(joined) if _continues(before, added)), len(joined))
+            before = joined[at : at + 1]
+            joined[at : at + 1] = [_joined(*before, added)]
+    return joined
+
+
+def _joined(*pieces: Line) -> Line:
+    words = tuple(word for piece in pieces for word in piece.words)
+    return replace(pieces[0], words=words, box=hull(piece.box for piece in pieces))
+
+
+def _is_in_place_of(word: Word, other: Word) -> bool:
+    return area(intersection(word.box, other.box)) > 0.5 * min(area(word.box), area(other.box))
+
+
+def _continues(line: Line, other: Line) -> bool:
+    """Whether the other line goes on to the right of a line."""
+    common = min(line.box[3], other.box[3]) - max(line.box[1], other.box[1])
+    is_level = line.upright and other.upright and common > 0.6 * min(line.height, other.height)
+    return is_level and -line.size < other.box[0] - line.box[2] < COLUMN_GAP * line.size
 
 
 def _run_together(words: Sequence[Word]) -> bool:

@@ -9,6 +9,7 @@ from quoteweave.core.boxes import Box, area
 from quoteweave.core.records import TextSource
 from quoteweave.documents.layout.field_lines import with_fields, without_words_in
 from quoteweave.documents.layout.graphics import find_graphics
+from quoteweave.documents.layout.unread_text import read_large
 from quoteweave.documents.sources.lines import Line, count_letters, is_garbled, may_be_garbled
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Raster, RawPage
@@ -100,11 +101,11 @@ def used_lines(raw: RawPage, ocr: Ocr | None) -> UsedLines:
 
 def _read_upright(picture: Raster, ocr: Ocr) -> tuple[Sequence[Line], Raster, int]:
     """Lines of a picture, with the picture and the quarter turns by which it was turned to read them."""
-    lines = ocr.read(picture)
+    lines = read_large(picture, ocr)
     turns = _turns(picture, lines, ocr)
     if turns:
         turned = picture.turned(turns)
-        found = ocr.read(turned)
+        found = read_large(turned, ocr)
         if _certain_letters(found) >= _certain_letters(lines):
             return found, turned, turns
     return lines, picture, 0

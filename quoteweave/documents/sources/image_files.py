@@ -1,5 +1,6 @@
 """Image files (PNG, JPEG, WebP, TIFF) as documents: one scanned page each, or several for a TIFF."""
 
+import math
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
 FORMATS = ("PNG", "JPEG", "WEBP", "TIFF")
 # A picture without a stated resolution is assumed to be a screenshot or photograph with this many pixels per inch.
 USUAL_DPI = 144.0
-# With more pixels than this on the longer side, OCR reads no better but much slower.
+# With more pixels than this on the longer side, OCR reads no better but much slower. A long picture, such as that of a
+# whole web page, may have a longer side, and as many pixels in all as a sheet of paper.
 MAX_SIDE_PIXELS = 3000
+MIN_LONG, MAX_LONG_SIDE_PIXELS, MAX_LONG_PIXELS = 3, 16_000, 6_360_000
 MAX_FRAMES = 2000
 # How many rows each strip of a large picture is reduced to; and the EXIF tag that says which side is up.
 STRIP = 128
@@ -31,7 +34,7 @@ class ImageFrames:
     """The frames of an open picture file, as pages. Pillow raises many kinds of exceptions for damaged ones."""
 
     image: "Image.Image"
-    name: str
+    path: Path
     count: int
 
     def read(self, number: int) -> RawPage:
@@ -48,19 +51,29 @@ class ImageFrames:
         """Render a frame, upright and on white. Raises DamagedDocument if it is too large to decode."""
         from PIL import ImageOps
 
-        self.image.seek(number)
-        try:
-            check_size(self.image)
-        except TooManyPixels as error:
-            raise _too_large(self.name, error) from error
-        shrink = min(1.0, MAX_SIDE_PIXELS / max(self.image.size))
-        image = _reduced(self.image)
+        with self._frame(number) as frame:
+            try:
+                check_size(frame)
+            except TooManyPixels as error:
+                raise _too_large(self.path.name, error) from error
+            shrink, orientation = _shrinking(frame), _orientation(frame) or 1
+            image, resolution = _reduced(frame, shrink), _resolution(frame) * shrink
+            width, height = (max(1, round(side * shrink)) for side in frame.size)
         if shrink < 1:
-            width, height = (max(1, round(side * shrink)) for side in self.image.size)
             image = image.resize((width, height))
         image.info.pop("exif", None)  # it may have been copied, damaged or not
-        image.getexif()[ORIENTATION] = _orientation(self.image) or 1
-        return _picture(ImageOps.exif_transpose(image), _resolution(self.image) * shrink)
+        image.getexif()[ORIENTATION] = orientation
+        return _picture(ImageOps.exif_transpose(image), resolution)
+
+    @contextmanager
+    def _frame(self, number: int) -> "Iterator[Image.Image]":
+        """The picture at a frame; one that is alone is opened anew, as an open one keeps all pixels in memory."""
+        if self.count == 1:
+            with open_picture(self.path, formats=FORMATS) as frame:
+                yield frame
+        else:
+            self.image.seek(number)
+            yield self.image
 
 
 def _orientation(image: "Image.Image") -> int | None:
@@ -98,7 +111,7 @@ def open_image_file(path: Path) -> Iterator[ImageFrames]:
         count = _count(image)
         if count > MAX_FRAMES:
             raise DamagedDocument(f"{path.name!r} holds more than {MAX_FRAMES} pictures; split it")
-        yield ImageFrames(image, path.name, count)
+        yield ImageFrames(image, path, count)
 
 
 def _count(image: "Image.Image") -> int:
@@ -120,8 +133,17 @@ def _too_large(name: str, why: TooManyPixels) -> DamagedDocument:
     return DamagedDocument(f"{name!r} {why}; save it smaller")
 
 
-def _reduced(image: "Image.Image") -> "Image.Image":
-    """Convert to RGB or RGBA, downsampled by a whole factor if the image is much larger than needed.
+def _shrinking(image: "Image.Image") -> float:
+    """By which factor the sides of an image are shrunk, at most 1."""
+    shorter, longer = sorted(image.size)
+    shrink = MAX_SIDE_PIXELS / longer
+    if longer >= MIN_LONG * shorter:
+        shrink = max(shrink, min(math.sqrt(MAX_LONG_PIXELS / (longer * shorter)), MAX_LONG_SIDE_PIXELS / longer))
+    return min(1.0, shrink)
+
+
+def _reduced(image: "Image.Image", shrink: float) -> "Image.Image":
+    """Convert to RGB or RGBA, downsampled by a whole factor if the image is to be shrunk by more.
 
     Large pictures are converted in strips: as a whole, they would need several times the memory of decoding them.
     """
@@ -129,7 +151,7 @@ def _reduced(image: "Image.Image") -> "Image.Image":
 
     image.load()
     darkest, lightest = _extremes(image)
-    step = max(image.size) // MAX_SIDE_PIXELS
+    step = int(1 / shrink)
     if step < 2:
         return _in_colour(image, darkest, lightest)
     size = tuple(-(-side // step) for side in image.size)

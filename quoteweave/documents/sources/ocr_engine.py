@@ -13,6 +13,8 @@ HEIGHT = 48
 # In pixels, for a line that is HEIGHT high: shorter lines are padded to that width, which takes as long as words would.
 # WIDTH is PaddleOCR's own, three times as wide as the label of an axis.
 SHORT, WIDTH = 80, 320
+# A line that is wider than this, in pixels, takes much memory.
+LONG = 2000
 # A line read with less certainty, and little padding, is read again with PaddleOCR's width.
 SURE = 0.95
 
@@ -38,12 +40,20 @@ class Engine(RapidOCR):
             }
         )
         # Otherwise the memory for the layers of the largest page stays with the process: 250 MB, and more with each new
-        # size. Lines are small, and releasing their memory after each would take 6 % longer.
+        # size; likewise for lines as long as a wide page. Releasing the memory of short ones would take 6 % longer.
         release = RunOptions()
         release.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
         detector: Any = self._load_det_model()  # type: ignore[no-untyped-call]  # as it has no annotations
-        detector = detector.session.session
+        recognizer: Any = self._load_rec_model()  # type: ignore[no-untyped-call]
+        detector, recognizer = detector.session.session, recognizer.session.session
         detector.run = partial(detector.run, run_options=release)
+        run = recognizer.run
+
+        def run_line(names: Any, inputs: dict[str, Any]) -> Any:
+            is_long = any(pixels.shape[-1] > LONG for pixels in inputs.values())
+            return run(names, inputs, release if is_long else None)
+
+        recognizer.run = run_line
 
     def recognize_txt(self, img: list[Any]) -> Any:
         """Read lines, which are cut from a picture."""
