@@ -73,9 +73,9 @@ def load_alce(path: Path) -> list[Example]:
 
 def iter_alce(path: Path) -> Iterator[tuple[str, AlceLine]]:
     """Place and content of each question, which must not repeat. Raises DatasetError as `load_alce`."""
-    seen: dict[str, str] = {}
+    first_places: dict[str, str] = {}
     for place, line in iter_items(path, AlceLine):
-        first = seen.setdefault(line.name, place)
+        first = first_places.setdefault(line.name, place)
         if first != place:
             field = "sample_id" if line.sample_id else "id" if line.id else "question"
             raise DatasetError(f"{path}, {place}, {field}: {line.name!r} is {first} already")
@@ -101,7 +101,9 @@ def _example(line: AlceLine) -> Example:
 
 def _long_answers(line: AlceLine) -> tuple[str, ...]:
     """The first two annotations (ASQA), with which the authors' code compares, or else the answer."""
-    annotated = [one.long_answer for one in line.annotations or () if one.long_answer is not None][:2]
+    annotated = [annotation.long_answer for annotation in line.annotations or () if annotation.long_answer is not None][
+        :2
+    ]
     return tuple(annotated) or ((line.answer,) if line.answer else ())
 
 

@@ -14,10 +14,10 @@ from quoteweave.core.examples import Example, Reference
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Query
-from quoteweave.evaluation.datasets.rows import Line, iter_columns
+from quoteweave.evaluation.datasets.rows import Line, iter_columns, iter_unique_records
 
 _CORPUS, _QUERIES = "corpus.jsonl", "queries.jsonl"
-_USUAL = "test"
+_DEFAULT_SPLIT = "test"
 _BEIR = ("query-id", "corpus-id", "score")
 _TREC = ("query", "iteration", "item", "grade")
 Grades = dict[str, dict[str, int]]
@@ -46,13 +46,10 @@ def iter_corpus(folder: Path) -> Iterator[Passage]:
 
     Raises DatasetError, naming file, line and field, for missing or unreadable content, and for a repeated id.
     """
-    path, seen = _either(folder / _CORPUS), dict[str, int]()
+    path = _plain_or_compressed(folder / _CORPUS)
     if path is None:
         raise DatasetError(f"no {_CORPUS} in {folder}; name a folder of BEIR's form")
-    for number, passage in iter_records(path, Passage):
-        first = seen.setdefault(passage.id, number)
-        if first != number:
-            raise DatasetError(f"{path}, line {number}, _id: {passage.id!r} is on line {first} already")
+    for _, passage in iter_unique_records(path, Passage, "id", alias="_id"):
         yield passage
 
 
@@ -63,7 +60,7 @@ def load_beir(path: Path) -> list[Example]:
     `iter_corpus` reads the corpus itself. Raises DatasetError, naming file, line and field, for missing or bad data.
     """
     qrels, folder = qrels_of(path), path if path.is_dir() else path.parent.parent
-    queries = _either(folder / _QUERIES)
+    queries = _plain_or_compressed(folder / _QUERIES)
     if queries is None:
         raise DatasetError(f"no {_QUERIES} in {folder}; name a folder of BEIR's form, or give qrels alone as trec")
     texts: dict[str, str] = {}
@@ -77,12 +74,12 @@ def load_beir(path: Path) -> list[Example]:
         raise DatasetError(
             f"{qrels} judges {pluralize(len(unknown), 'query', 'queries')} that {queries} lacks, such as {unknown[0]!r}"
         )
-    return [_example(name, texts[name], items) for name, items in grades.items()]
+    return [_example(name, texts[name], item_grades) for name, item_grades in grades.items()]
 
 
 def qrels_of(path: Path) -> Path:
     """The file of the judgements: the given one, or that of the given folder. Raises DatasetError if there is none."""
-    return _split(path) if path.is_dir() else path
+    return _find_qrels(path) if path.is_dir() else path
 
 
 def load_qrels(path: Path) -> list[Example]:
@@ -90,7 +87,7 @@ def load_qrels(path: Path) -> list[Example]:
 
     Raises DatasetError as `read_qrels`.
     """
-    return [_example(name, "", items) for name, items in read_qrels(path).items()]
+    return [_example(name, "", item_grades) for name, item_grades in read_qrels(path).items()]
 
 
 def read_qrels(path: Path) -> Grades:
@@ -99,16 +96,18 @@ def read_qrels(path: Path) -> Grades:
     Raises DatasetError, naming file, line and field, for unreadable content, and for an item with two grades.
     """
     grades: Grades = {}
-    for line in _graded(path):
+    for line in _iter_grade_lines(path):
         query, item = line.values[0], line.values[-2]
-        given = grades.setdefault(query, {})
+        query_grades = grades.setdefault(query, {})
         grade = line.integer(-1)
-        if given.setdefault(item, grade) != grade:
-            raise DatasetError(f"{line.where}: {item!r} has two grades for query {query!r}, {given[item]} and {grade}")
+        if query_grades.setdefault(item, grade) != grade:
+            raise DatasetError(
+                f"{line.where}: {item!r} has two grades for query {query!r}, {query_grades[item]} and {grade}"
+            )
     return grades
 
 
-def _graded(path: Path) -> Iterator[Line]:
+def _iter_grade_lines(path: Path) -> Iterator[Line]:
     """Lines of either format, recognised by the first line; BEIR's columns are separated only by tabs."""
     first = next(iter_columns(path, None), None)
     tabbed = first is not None and first.raw.count("\t") == 2
@@ -118,22 +117,22 @@ def _graded(path: Path) -> Iterator[Line]:
             yield line
 
 
-def _split(folder: Path) -> Path:
-    found = sorted((folder / "qrels").glob("*.tsv")) + sorted((folder / "qrels").glob("*.tsv.gz"))
-    usual = [path for path in found if path.name.partition(".")[0] == _USUAL]
-    if not found:
+def _find_qrels(folder: Path) -> Path:
+    files = sorted((folder / "qrels").glob("*.tsv")) + sorted((folder / "qrels").glob("*.tsv.gz"))
+    usual = [path for path in files if path.name.partition(".")[0] == _DEFAULT_SPLIT]
+    if not files:
         raise DatasetError(f"no qrels/*.tsv in {folder}; name a folder of BEIR's form, or a file of qrels")
-    if len(found) > 1 and not usual:
-        names = ", ".join(path.name for path in found)
-        raise DatasetError(f"{folder}/qrels holds {names}, and no {_USUAL}.tsv; name the file that is meant")
-    return usual[0] if usual else found[0]
+    if len(files) > 1 and not usual:
+        names = ", ".join(path.name for path in files)
+        raise DatasetError(f"{folder}/qrels holds {names}, and no {_DEFAULT_SPLIT}.tsv; name the file that is meant")
+    return usual[0] if usual else files[0]
 
 
-def _either(path: Path) -> Path | None:
+def _plain_or_compressed(path: Path) -> Path | None:
     """The file, plain or compressed; None if neither exists."""
     compressed = path.with_name(f"{path.name}.gz")
     return path if path.is_file() else compressed if compressed.is_file() else None
 
 
-def _example(name: str, text: str, items: dict[str, int]) -> Example:
-    return Example(id=name, query=Query(text=text), reference=Reference(relevant=items))
+def _example(name: str, text: str, item_grades: dict[str, int]) -> Example:
+    return Example(id=name, query=Query(text=text), reference=Reference(relevant=item_grades))

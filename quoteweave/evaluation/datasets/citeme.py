@@ -47,7 +47,7 @@ class _Row(BaseModel):
 
     @field_validator("year", mode="before")
     @classmethod
-    def _whole(cls, value: object) -> object:
+    def _without_fraction(cls, value: object) -> object:
         """Convert years such as `2024.0`, which data frames with gaps write."""
         return value.removesuffix(".0") if isinstance(value, str) else value
 
@@ -90,7 +90,7 @@ def _example(row: dict[str, str | None], where: str) -> Example:
         fields = _Row.model_validate({name: value or None for name, value in row.items()})
     except ValidationError as error:
         raise DatasetError(f"{where}, {describe_validation_error(error)}") from error
-    titles = _parts(fields.target_paper_title)
+    titles = _split_cell(fields.target_paper_title)
     if not titles:
         raise DatasetError(f"{where}, target_paper_title: it names no paper")
     return Example(
@@ -104,18 +104,18 @@ def _example(row: dict[str, str | None], where: str) -> Example:
         context=Context(),
         task="name_paper",
         reference=Reference(
-            short_answer=titles[0], alternatives=titles[1:], addresses=_parts(fields.target_paper_url or "")
+            short_answer=titles[0], alternatives=titles[1:], addresses=_split_cell(fields.target_paper_url or "")
         ),
     )
 
 
-def _parts(cell: str) -> tuple[str, ...]:
+def _split_cell(cell: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in cell.split(SEPARATOR) if part.strip())
 
 
 def _tags(cell: str) -> tuple[str, ...]:
-    found = (tag.strip() for tag in cell.split(";" if ";" in cell else ","))
-    return tuple(dict.fromkeys(tag for tag in found if tag))
+    tags = (tag.strip() for tag in cell.split(";" if ";" in cell else ","))
+    return tuple(dict.fromkeys(tag for tag in tags if tag))
 
 
 IS_CORRECT = "is_correct"
@@ -189,18 +189,18 @@ def load_citeme_results(path: Path) -> list[Prediction]:
     content = b"".join(line for _, line in iter_lines(path))
     try:
         require_names_once(content)
-        found = _Results.model_validate_json(content)
+        parsed = _Results.model_validate_json(content)
     except RepeatedName as error:
         raise DatasetError(f"{path}, line {error.lineno}: {error.msg}") from error
     except ValidationError as error:
         raise DatasetError(f"{path}: {describe_validation_error(error)}") from error
-    return [_prediction(result, found.metadata) for result in found.results]
+    return [_prediction(result, parsed.metadata) for result in parsed.results]
 
 
-def outcome_of(error: str) -> SearchOutcome:
+def outcome_of_error(error: str) -> SearchOutcome:
     """How a search ended, by the error that the authors' code recorded: the text of any exception.
 
-    >>> outcome_of("Max actions reached"), outcome_of("Invalid json output: ```json")
+    >>> outcome_of_error("Max actions reached"), outcome_of_error("Invalid json output: ```json")
     ('no_selection', 'bad_format')
     """
     return next((outcome for pattern, outcome in _OUTCOMES if re.search(pattern, error, re.IGNORECASE)), "other")
@@ -215,7 +215,7 @@ def _prediction(result: _Result, metadata: _Metadata) -> Prediction:
         searches and "is_in_search" in result.model_fields_set and not (steps and result.papers is not None)
     )
     search = PaperSearch(
-        outcome="selected" if selected else outcome_of(end_reason),
+        outcome="selected" if selected else outcome_of_error(end_reason),
         selected=selected,
         steps=steps,
         found=(result.is_in_search is not None) if tells_if_found else None,
@@ -243,7 +243,7 @@ def _steps(result: _Result) -> Iterator[SearchStep]:
         name, argument, rationale = _action(message.content)
         after = result.history[position + 1].content if position + 1 < len(result.history) else ""
         may_have_failed = name != "select" or _UNKNOWN in after
-        problem = next((what for words, what in _PROBLEMS.items() if may_have_failed and words in after[:2000]), None)
+        problem = next((kind for words, kind in _PROBLEMS.items() if may_have_failed and words in after[:2000]), None)
         if name.startswith("search"):
             papers = tuple(paper.named() for paper in next(lists, ()))
             problem = None

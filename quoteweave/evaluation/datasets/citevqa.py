@@ -18,7 +18,7 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldRegion, Prediction, Reference, question_hash
 from quoteweave.core.records import Query
-from quoteweave.evaluation.datasets.rows import iter_items
+from quoteweave.evaluation.datasets.rows import as_list, iter_items
 from quoteweave.evaluation.judges.judgements import MAX_SCORE, Judgement
 from quoteweave.evaluation.text.responses import box_problem, boxed_response, cited_boxes, transposed, without_boxes
 
@@ -28,10 +28,6 @@ FOLDERS = ("", "validation", "data/validation")
 NECESSARY = "necessary"
 MIN_BOXES = 20
 """The number of boxes whose shapes suffice to tell in which order their edges are written."""
-
-
-def _listed(raw: object) -> object:
-    return [raw] if isinstance(raw, str) else raw
 
 
 class _Line(BaseModel):
@@ -51,7 +47,7 @@ class _Element(_Line):
 class _Question(_Line):
     index: str = Field(min_length=1)
     Question: str = Field(min_length=1)
-    PDF_Source: Annotated[tuple[str, ...], BeforeValidator(_listed), Field(min_length=1)]
+    PDF_Source: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(min_length=1)]
     Question_Type: str | None = None
     Standard_Answer: str | None = None
     dataset_type: str | None = None
@@ -80,26 +76,26 @@ def load_citevqa(path: Path) -> list[Example]:
     does not belong to the question.
     """
     file = questions_of(path)
-    read = [(f"{file}, {place}", line) for place, line in iter_items(file, _Question)]
-    seen: dict[str, str] = {}
-    for where, line in read:
-        if seen.setdefault(line.index, where) != where:
+    lines = [(f"{file}, {place}", line) for place, line in iter_items(file, _Question)]
+    first_places: dict[str, str] = {}
+    for where, line in lines:
+        if first_places.setdefault(line.index, where) != where:
             raise DatasetError(
-                f"{where}, index: {line.index!r} is {seen[line.index].removeprefix(f'{file}, ')} already"
+                f"{where}, index: {line.index!r} is {first_places[line.index].removeprefix(f'{file}, ')} already"
             )
-    gold = [_gold(line, where) for where, line in read]
+    gold = [_gold(line, where) for where, line in lines]
     y_first = written_y_first([region.bbox for regions in gold for region in regions])
-    return [_example(line, regions, y_first=y_first) for (_, line), regions in zip(read, gold, strict=True)]
+    return [_example(line, regions, y_first=y_first) for (_, line), regions in zip(lines, gold, strict=True)]
 
 
 def questions_of(path: Path) -> Path:
     """The file of the questions: the given one, or that in the given folder. Raises DatasetError."""
     if not path.is_dir():
         return path
-    found = next((file for folder in FOLDERS if (file := path / folder / QUESTIONS).is_file()), None)
-    if found is None:
+    questions_file = next((file for folder in FOLDERS if (file := path / folder / QUESTIONS).is_file()), None)
+    if questions_file is None:
         raise DatasetError(f"no {QUESTIONS} in {path}, nor in its {FOLDERS[-1]}; name the file, or the folder with it")
-    return found
+    return questions_file
 
 
 def written_y_first(boxes: Sequence[Box]) -> bool:
@@ -174,7 +170,7 @@ def _example(line: _Question, gold: Sequence[GoldRegion], *, y_first: bool) -> E
         subset=line.dataset_type,
         domain=line.description,
         question_type=line.Question_Type,
-        evidence_types=tuple(dict.fromkeys(one.type for one in _necessary(line) if one.type)),
+        evidence_types=tuple(dict.fromkeys(element.type for element in _necessary(line) if element.type)),
         reference=Reference(answer=answer, regions=tuple(gold), y_first=y_first),
     )
 
@@ -212,14 +208,14 @@ def load_citevqa_answers(path: Path) -> list[Prediction]:
     """One prediction per item. Raises DatasetError, naming file, place and field, for unreadable content."""
     return [
         Prediction(
-            example=item.index,
+            example=line.index,
             scope="context",
-            asked=question_hash(item.question) if item.question else None,
-            response=item.model_predict,
-            model=item.infer_model,
-            error="no response" if item.model_predict is None else None,
+            asked=question_hash(line.question) if line.question else None,
+            response=line.model_predict,
+            model=line.infer_model,
+            error="no response" if line.model_predict is None else None,
         )
-        for _, item in iter_items(path, _Answered)
+        for _, line in iter_items(path, _Answered)
     ]
 
 
@@ -229,8 +225,10 @@ def load_citevqa_judgements(path: Path) -> dict[str, Judgement]:
     Raises DatasetError, naming file, place and field, for unreadable content or items without a score, and for scores
     that the released script has divided by 20: none of either kind exceeds a quarter.
     """
-    items = [item for _, item in iter_items(path, _Scored)]
-    scores_of_questions = [(item.index, {"answer": item.qa_acc_score, "relevance": item.rel_score}) for item in items]
+    answers = [answer for _, answer in iter_items(path, _Scored)]
+    scores_of_questions = [
+        (answer.index, {"answer": answer.qa_acc_score, "relevance": answer.rel_score}) for answer in answers
+    ]
     all_scores = [score for _, scores in scores_of_questions for score in scores.values() if score is not None]
     if not all_scores:
         raise DatasetError(f"{path} holds no qa_acc_score and no rel_score; name what eval/run.py wrote")
@@ -257,15 +255,15 @@ def citevqa_answers(
     question that the file does not contain.
     """
     file = questions_of(references)
-    items = {str(item.index): item for _, item in iter_items(file, _WholeQuestion)}
+    questions = {str(question.index): question for _, question in iter_items(file, _WholeQuestion)}
     examples_by_id = {example.id: example for example in examples}
     answers: list[dict[str, JsonValue]] = []
     for prediction in predictions:
         if prediction.error is not None:
             continue
-        if prediction.example not in items or prediction.example not in examples_by_id:
+        if prediction.example not in questions or prediction.example not in examples_by_id:
             raise DatasetError(f"{file} has no question {prediction.example!r}; name the dataset that the run answers")
-        fields: dict[str, JsonValue] = json.loads(items[prediction.example].model_dump_json())
+        fields: dict[str, JsonValue] = json.loads(questions[prediction.example].model_dump_json())
         answer = boxed_response(prediction, examples_by_id[prediction.example])
         answers.append({**fields, ANSWER: answer, "infer_model": prediction.model})
     return answers

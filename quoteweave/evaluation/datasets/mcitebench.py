@@ -18,7 +18,7 @@ Files of responses have each line of the dataset again, with `response`.
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -32,6 +32,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import UNKNOWN_LABEL, Hit, Kind, Layout, Query, Quote
 from quoteweave.evaluation.datasets.mmdocrag import NOWHERE
+from quoteweave.evaluation.datasets.rows import as_list, iter_unique_records
 from quoteweave.evaluation.metrics.answers.source_identification import LETTERS
 from quoteweave.evaluation.metrics.gold import gold_items
 from quoteweave.evaluation.text.source_marks import item_name
@@ -56,13 +57,14 @@ class _Line(_Shown):
     question: str
     question_type: str | None = None
     answer: Annotated[
-        str | None, BeforeValidator(lambda said: "; ".join(map(str, said)) if isinstance(said, list) else said)
+        str | None,
+        BeforeValidator(lambda written: "; ".join(map(str, written)) if isinstance(written, list) else written),
     ] = None
     evidence_keys: tuple[str, ...] = ()
     evidence_contents: tuple[str, ...] = ()
     evidence_count: int | None = None
     distractor_contents: tuple[str, ...] = ()
-    evidence_modal: Annotated[tuple[str, ...], BeforeValidator(lambda one: [one] if isinstance(one, str) else one)] = ()
+    evidence_modal: Annotated[tuple[str, ...], BeforeValidator(as_list)] = ()
     meta_data: Mapping[str, JsonValue] | None = None
 
 
@@ -72,15 +74,8 @@ def load_mcitebench(path: Path) -> list[Example]:
     Raises DatasetError, naming file, line and field, for unreadable content, a repeated question, a type of question
     that the benchmark does not have, and evidence or distractors that are not among the items shown.
     """
-    examples: list[Example] = []
-    seen: dict[str, int] = {}
-    for number, line in iter_records(path, _Line):
-        where = f"{path}, line {number}"
-        first = seen.setdefault(line.question_id, number)
-        if first != number:
-            raise DatasetError(f"{where}, question_id: {line.question_id!r} is on line {first} already")
-        examples.append(_example(line, where))
-    return examples
+    lines = iter_unique_records(path, _Line, "question_id")
+    return [_example(line, f"{path}, line {number}") for number, line in lines]
 
 
 def _example(line: _Line, where: str) -> Example:
@@ -103,7 +98,7 @@ def _example(line: _Line, where: str) -> Example:
         context=_context(line),
         choices={letter: str(text) for letter, text in meta.items() if len(letter) == 1},
         task="cite_sources",
-        sources=tuple(_listed(line, gold, where)),
+        sources=tuple(_listed_sources(line, gold, where)),
         reference=Reference(
             answer=line.answer,
             short_answer=right if isinstance(right, str) else None,
@@ -114,7 +109,7 @@ def _example(line: _Line, where: str) -> Example:
     )
 
 
-def _shown(line: _Shown) -> Iterator[tuple[str, str, Layout]]:
+def _shown_items(line: _Shown) -> Iterator[tuple[str, str, Layout]]:
     """Id, content and layout of all items shown, texts first, each kind in the order of its numbers."""
     yield from ((number, text, "paragraph") for number, text in _by_number(line.idx_2_text))
     yield from ((f"Figure {number}", path, "figure") for number, path in _by_number(line.idx_2_image))
@@ -127,11 +122,11 @@ def _context(line: _Shown) -> Context:
 
 
 def _by_number(numbered: Mapping[str, str]) -> list[tuple[str, str]]:
-    return sorted(numbered.items(), key=lambda item: (not item[0].isdecimal(), len(item[0]), item[0]))
+    return sorted(numbered.items(), key=lambda entry: (not entry[0].isdecimal(), len(entry[0]), entry[0]))
 
 
 def _ranked(line: _Shown, kind: Kind) -> Iterator[Hit]:
-    of_kind = [shown for shown in _shown(line) if (shown[2] == "paragraph") == (kind == "text")]
+    of_kind = [shown for shown in _shown_items(line) if (shown[2] == "paragraph") == (kind == "text")]
     for rank, (name, content, layout) in enumerate(of_kind, start=1):
         quote = Quote(
             id=name,
@@ -147,9 +142,9 @@ def _ranked(line: _Shown, kind: Kind) -> Iterator[Hit]:
         yield Hit(rank=rank, score=1 / rank, quote=quote)
 
 
-def _listed(line: _Line, gold: tuple[str, ...], where: str) -> Iterator[str]:
+def _listed_sources(line: _Line, gold: tuple[str, ...], where: str) -> Iterator[str]:
     """Ids of the evidence, then of the distractors; none if the file does not list these."""
-    by_content = {content: name for name, content, _ in _shown(line)}
+    by_content = {content: name for name, content, _ in _shown_items(line)}
     if not line.distractor_contents:
         return
     yield from gold
@@ -174,7 +169,8 @@ def _script_names(line: _Line) -> Iterator[str]:
 
 def _gold(line: _Line, where: str) -> Iterator[str]:
     """Ids of the evidence: by its content, or else by its key."""
-    names, by_content = {name for name, _, _ in _shown(line)}, {content: name for name, content, _ in _shown(line)}
+    names = {name for name, _, _ in _shown_items(line)}
+    by_content = {content: name for name, content, _ in _shown_items(line)}
     for position, key in enumerate(line.evidence_keys):
         content = line.evidence_contents[position] if position < len(line.evidence_contents) else None
         name = by_content.get(content or "", key)
@@ -201,10 +197,11 @@ def make_probes(examples: Sequence[Example], probe: Probe, *, unrelated: bool = 
     if unrelated:
         pool = _by_layout(examples)
         apt = [with_unrelated_distractors(example, pool, seed=seed) for example in apt]
-    make: Callable[[Example], Example | None] = (
-        understanding_question if probe == "understanding" else lambda one: source_question(one, probe, seed=seed)
-    )
-    return [found for example in apt if (found := make(example)) is not None]
+    if probe == "understanding":
+        questions = [understanding_question(example) for example in apt]
+    else:
+        questions = [source_question(example, probe, seed=seed) for example in apt]
+    return [question for question in questions if question is not None]
 
 
 def source_question(
@@ -249,15 +246,15 @@ def with_unrelated_distractors(example: Example, pool: Mapping[Layout, Sequence[
     for quote in _quotes(example):
         if item_name(quote.id) in gold:
             continue
-        free = {*gold_ids, *(other.id for other in drawn.values())}
-        distractor = _draw(draw, pool.get(quote.layout, ()), example.document, free)
+        free = {*gold_ids, *(replacement.id for replacement in drawn.values())}
+        distractor = _draw_distractor(draw, pool.get(quote.layout, ()), example.document, free)
         if distractor is None:
             raise DatasetError(
                 f"question {example.id!r}: no other paper of the file has a {quote.layout} that can stand for "
                 f"{quote.id}; give the whole file, not a part of it"
             )
         drawn[quote.id] = distractor.model_copy(update={"id": quote.id}) if quote.kind == "text" else distractor
-    texts, images = (tuple(_replaced(hit, drawn) for hit in hits) for hits in (context.texts, context.images))
+    texts, images = (tuple(_with_replacement(hit, drawn) for hit in hits) for hits in (context.texts, context.images))
     sources = tuple(drawn[name].id if name in drawn else name for name in example.sources)
     return example.model_copy(update={"context": Context(texts=texts, images=images), "sources": sources})
 
@@ -282,20 +279,22 @@ def _by_layout(examples: Iterable[Example]) -> dict[Layout, list[Quote]]:
     return dict(pool)
 
 
-def _draw(draw: random.Random, pool: Sequence[Quote], document: str | None, taken: Container[str]) -> Quote | None:
+def _draw_distractor(
+    draw: random.Random, pool: Sequence[Quote], document: str | None, used_names: Container[str]
+) -> Quote | None:
     """A random quote of another document, for a picture one whose name is unused; None if there is none."""
 
     def fits(quote: Quote) -> bool:
-        return quote.document != document and (quote.kind == "text" or quote.id not in taken)
+        return quote.document != document and (quote.kind == "text" or quote.id not in used_names)
 
     for _ in range(_DRAWS if pool else 0):
-        if fits(found := draw.choice(pool)):
-            return found
+        if fits(candidate := draw.choice(pool)):
+            return candidate
     fitting = [quote for quote in pool if fits(quote)]
     return draw.choice(fitting) if fitting else None
 
 
-def _replaced(hit: Hit, drawn: Mapping[str, Quote]) -> Hit:
+def _with_replacement(hit: Hit, drawn: Mapping[str, Quote]) -> Hit:
     return hit.model_copy(update={"quote": drawn[hit.quote.id]}) if hit.quote.id in drawn else hit
 
 
@@ -305,7 +304,7 @@ class _ResponseLine(_Shown):
     response: str | None = None
 
 
-def _asked(line: _ResponseLine) -> str | None:
+def _asked_hash(line: _ResponseLine) -> str | None:
     """The question of a line; None for a line that does not repeat what was shown."""
     context = _context(line)
     return question_hash(line.question, context) if line.question and context.hits else None
@@ -321,7 +320,7 @@ def load_mcitebench_responses(path: Path) -> list[Prediction]:
         Prediction(
             example=line.question_id,
             scope="context",
-            asked=_asked(line),
+            asked=_asked_hash(line),
             response=line.response,
             model=model,
             error="no response" if line.response is None else None,

@@ -14,8 +14,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldBox, Reference
-from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.records import Query
+from quoteweave.evaluation.datasets.rows import iter_unique_records
 
 ANNOTATIONS = "annotations.jsonl"
 PUBLISHED_ANNOTATIONS = "MMDocIR_annotations.jsonl"
@@ -106,13 +106,11 @@ def load_mmdocir(folder: Path) -> list[Example]:
     path = annotations_file(folder)
     if not path.is_file():
         raise DatasetError(f"no {ANNOTATIONS} in {folder}; name the folder that holds it beside {DOCUMENTS}/")
-    examples: list[Example] = []
-    seen: dict[str, int] = {}
-    for number, document in iter_records(path, _Document):
-        first = seen.setdefault(document.doc_name, number)
-        if first != number:
-            raise DatasetError(f"{path}, line {number}, doc_name: {document.doc_name!r} is on line {first} already")
-        examples.extend(_example(document, index) for index in range(len(document.questions)))
+    examples = [
+        _example(document, index)
+        for _, document in iter_unique_records(path, _Document, "doc_name")
+        for index in range(len(document.questions))
+    ]
     if not examples:
         raise DatasetError(f"{path} holds no question")
     return examples

@@ -17,6 +17,7 @@ from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldLayout, Prediction, Reference
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.records import Hit, Kind, Query, Quote
+from quoteweave.evaluation.datasets.rows import iter_unique_records
 
 NOWHERE = (0.0, 0.0, 0.0, 0.0)
 """The box of a quote if the dataset does not give its place on the page."""
@@ -61,15 +62,8 @@ def load_mmdocrag(path: Path, *, quotes: Literal[15, 20]) -> list[Example]:
     Raises DatasetError, naming file, line and field, for unreadable content, for a repeated question, and for a file of
     the other setting.
     """
-    examples: list[Example] = []
-    seen: dict[str, int] = {}
-    for number, line in iter_records(path, _Question):
-        where = f"{path}, line {number}"
-        first = seen.setdefault(line.q_id, number)
-        if first != number:
-            raise DatasetError(f"{where}, q_id: {line.q_id!r} is on line {first} already")
-        examples.append(_example(line, where, quotes))
-    return examples
+    lines = iter_unique_records(path, _Question, "q_id")
+    return [_example(line, f"{path}, line {number}", quotes) for number, line in lines]
 
 
 def _example(line: _Question, where: str, quotes: Literal[15, 20]) -> Example:

@@ -48,11 +48,11 @@ def load_mmlongbench(path: Path) -> list[Example]:
 
     Raises DatasetError, naming file, line and field, for missing or malformed content.
     """
-    asked = Counter[str]()
+    question_counts = Counter[str]()
     examples = []
     for _, line in iter_items(samples_of(path), _Line):
-        examples.append(_example(line, asked[line.doc_id]))
-        asked[line.doc_id] += 1
+        examples.append(_example(line, question_counts[line.doc_id]))
+        question_counts[line.doc_id] += 1
     return examples
 
 

@@ -32,10 +32,10 @@ def load_questions(path: Path) -> list[Example]:
     unreadable content, for an unknown field, and for a repeated id.
     """
     examples: list[Example] = []
-    seen: dict[str, int] = {}
+    first_lines: dict[str, int] = {}
     for number, line in iter_records(path, _Line):
         name = line.id or str(number)
-        first = seen.setdefault(name, number)
+        first = first_lines.setdefault(name, number)
         if first != number:
             raise DatasetError(f"{path}, line {number}, id: {name!r} is on line {first} already")
         if line.pages and line.document is None:

@@ -49,8 +49,8 @@ class Line:
             raise self._wrong(column, "not finite")
         return value
 
-    def _wrong(self, column: int, what: str) -> DatasetError:
-        return DatasetError(f"{self.where}, {self.names[column]}: {self.values[column]!r} is {what}{self.cut}")
+    def _wrong(self, column: int, problem: str) -> DatasetError:
+        return DatasetError(f"{self.where}, {self.names[column]}: {self.values[column]!r} is {problem}{self.cut}")
 
 
 def iter_columns(path: Path, names: Sequence[str] | None, *, separator: str | None = None) -> Iterator[Line]:
@@ -70,8 +70,29 @@ def iter_columns(path: Path, names: Sequence[str] | None, *, separator: str | No
         yield Line(raw, values, names or (), where, cut)
 
 
+def as_list(raw: object) -> object:
+    """A string as a list that holds it, for fields with one string or several."""
+    return [raw] if isinstance(raw, str) else raw
+
+
 Row = TypeVar("Row", bound=BaseModel)
 _LIST = "data"
+
+
+def iter_unique_records(
+    path: Path, row: type[Row], field: str, *, alias: str | None = None
+) -> Iterator[tuple[int, Row]]:
+    """Line number and content of each line of JSON Lines, of which no two may have the same value in `field`.
+
+    `alias` is the field's name in the file, if it has another. Raises DatasetError, naming file, line and field.
+    """
+    first_lines: dict[object, int] = {}
+    for number, record in iter_records(path, row):
+        value = getattr(record, field)
+        first = first_lines.setdefault(value, number)
+        if first != number:
+            raise DatasetError(f"{path}, line {number}, {alias or field}: {value!r} is on line {first} already")
+        yield number, record
 
 
 def iter_items(path: Path, row: type[Row]) -> Iterator[tuple[str, Row]]:
@@ -79,17 +100,17 @@ def iter_items(path: Path, row: type[Row]) -> Iterator[tuple[str, Row]]:
 
     Raises DatasetError, naming file, place and field.
     """
-    if _one_a_line(path):
+    if _has_object_per_line(path):
         yield from ((f"line {number}", content) for number, content in iter_records(path, row))
         return
-    for number, value in enumerate(_listed(path), start=1):
+    for number, value in enumerate(_read_list(path), start=1):
         try:
             yield f"item {number}", row.model_validate(value)
         except ValidationError as error:
             raise DatasetError(f"{path}, item {number}, {describe_validation_error(error)}") from error
 
 
-def _one_a_line(path: Path) -> bool:
+def _has_object_per_line(path: Path) -> bool:
     """Whether the first line is a whole object."""
     _, first = next(iter_lines(path), (0, b"[]"))
     try:
@@ -99,7 +120,7 @@ def _one_a_line(path: Path) -> bool:
     return isinstance(value, dict) and not isinstance(value.get(_LIST), list)
 
 
-def _listed(path: Path) -> list[JsonValue]:
+def _read_list(path: Path) -> list[JsonValue]:
     lines = list(iter_lines(path))
     try:
         value = load_json(b"".join(line for _, line in lines) or b"[]")
@@ -109,7 +130,7 @@ def _listed(path: Path) -> list[JsonValue]:
         raise DatasetError(f"{path}, line {number}: {error.msg}{hint}") from error
     except (ValueError, RecursionError) as error:
         raise DatasetError(f"{path} is no JSON that can be read: {error}") from error
-    items = value.get(_LIST) if isinstance(value, dict) else value
-    if not isinstance(items, list):
+    objects = value.get(_LIST) if isinstance(value, dict) else value
+    if not isinstance(objects, list):
         raise DatasetError(f"{path} holds neither a list of objects nor one object a line")
-    return items
+    return objects
