@@ -55,17 +55,17 @@ def risk_coverage(confidences: Sequence[float], right: Sequence[bool]) -> tuple[
 
     Empty without answers. Raises ValueError for sequences of unequal length.
     """
-    ranked = sorted(zip(confidences, right, strict=True), key=lambda one: -one[0])
+    ranked = sorted(zip(confidences, right, strict=True), key=lambda answer: -answer[0])
     points, wrong = [], 0
-    for given, (confidence, is_right) in enumerate(ranked, start=1):
+    for answer_count, (confidence, is_right) in enumerate(ranked, start=1):
         wrong += not is_right
-        if given == len(ranked) or ranked[given][0] < confidence:
-            coverage, risk = given / len(ranked), wrong / given
-            points.append(RiskCoveragePoint(threshold=confidence, answers=given, coverage=coverage, risk=risk))
+        if answer_count == len(ranked) or ranked[answer_count][0] < confidence:
+            coverage, risk = answer_count / len(ranked), wrong / answer_count
+            points.append(RiskCoveragePoint(threshold=confidence, answers=answer_count, coverage=coverage, risk=risk))
     return tuple(points)
 
 
-def area(curve: Sequence[RiskCoveragePoint]) -> float | None:
+def area_under_curve(curve: Sequence[RiskCoveragePoint]) -> float | None:
     """AURC, from 0 (best) to 1; None without answers, where it is undefined."""
     if not curve:
         return None
@@ -77,7 +77,7 @@ def area(curve: Sequence[RiskCoveragePoint]) -> float | None:
 def optimal_area(right: Sequence[bool]) -> float | None:
     """The AURC if every right answer had more confidence than every wrong one, which is the best possible."""
     ranked = sorted(right, reverse=True)
-    return area(risk_coverage([1 / position for position in range(1, len(ranked) + 1)], ranked))
+    return area_under_curve(risk_coverage([1 / position for position in range(1, len(ranked) + 1)], ranked))
 
 
 def greatest_coverage(curve: Sequence[RiskCoveragePoint], risk: float) -> RiskCoveragePoint | None:
@@ -98,22 +98,22 @@ def risk_upper_bound(wrong: int, answers: int) -> float:
     low, high = wrong / answers, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if _at_most(wrong, answers, middle) > 1 - LEVEL else (low, middle)
+        low, high = (middle, high) if _probability_at_most(wrong, answers, middle) > 1 - LEVEL else (low, middle)
     return high
 
 
-def _at_most(wrong: int, answers: int, chance: float) -> float:
+def _probability_at_most(wrong: int, answers: int, chance: float) -> float:
     """The probability that `wrong` or fewer of `answers` are wrong if each is with this chance, above 0 and below 1."""
     ways = (math.lgamma(answers + 1) - math.lgamma(k + 1) - math.lgamma(answers - k + 1) for k in range(wrong + 1))
-    kept, lost = math.log(chance), math.log1p(-chance)
-    return math.fsum(math.exp(way + k * kept + (answers - k) * lost) for k, way in enumerate(ways))
+    log_wrong, log_right = math.log(chance), math.log1p(-chance)
+    return math.fsum(math.exp(way + k * log_wrong + (answers - k) * log_right) for k, way in enumerate(ways))
 
 
 CORRECT = 2
 """The accuracy that a judge gives to a right answer."""
 
 
-def answerable(example: Example) -> bool:
+def is_answerable(example: Example) -> bool:
     """Whether the question is answerable: not if the dataset has no answer, or nothing relevant, for it."""
     reference = example.reference
     if reference.answer_format == "none":
@@ -129,16 +129,16 @@ def cites_gold(prediction: Prediction, example: Example) -> bool | None:
     Answering an unanswerable question is wrong. None for failed predictions and abstentions, and where it is not known
     which quotes are gold.
     """
-    if not _answers(prediction):
+    if not _is_answered(prediction):
         return None
-    if not answerable(example):
+    if not is_answerable(example):
         return False
     cited = prediction.answer.citations if prediction.answer else ()
     gold = gold_of(prediction, example)
     if gold is not None and gold.kinds:
-        return any(gold.item(one.kind, one.number) in gold.kinds for one in cited)
+        return any(gold.item(citation.kind, citation.number) in gold.kinds for citation in cited)
     if example.reference.pages and example.document is not None:
-        return any(on_gold_page(one, example) for one in cited)
+        return any(on_gold_page(citation, example) for citation in cited)
     return None
 
 
@@ -147,9 +147,9 @@ def judged_correct(prediction: Prediction, example: Example, verdicts: Mapping[s
 
     None also where the judge did not see this answer, or gave it no score.
     """
-    if not _answers(prediction):
+    if not _is_answered(prediction):
         return None
-    if not answerable(example):
+    if not is_answerable(example):
         return False
     verdict = verdicts.get(example.id)
     if verdict is None or verdict.accuracy is None or verdict.accuracy.score is None:
@@ -157,7 +157,7 @@ def judged_correct(prediction: Prediction, example: Example, verdicts: Mapping[s
     return verdict.accuracy.score >= CORRECT if verdict.request == request_hash(prediction, example) else None
 
 
-def _answers(prediction: Prediction) -> bool:
+def _is_answered(prediction: Prediction) -> bool:
     return prediction.answer is not None and prediction.answer.status == "answered"
 
 
@@ -177,8 +177,8 @@ def fit_logistic(rows: "Matrix", right: "Vector", *, l2: float = L2) -> tuple[fl
 
     with_intercept = np.hstack([np.ones((len(rows), 1)), rows])
     penalty = np.array([0.0, *[l2] * rows.shape[1]])
-    found = _newton(with_intercept, right, penalty, offset=0.0, start=np.zeros(len(penalty)))
-    return float(found[0]), found[1:]
+    coefficients = _newton(with_intercept, right, penalty, offset=0.0, start=np.zeros(len(penalty)))
+    return float(coefficients[0]), coefficients[1:]
 
 
 def left_out_log_odds(rows: "Matrix", right: "Vector", intercept: float, weights: "Vector") -> "Vector":
@@ -190,12 +190,12 @@ def left_out_log_odds(rows: "Matrix", right: "Vector", intercept: float, weights
     import numpy as np
 
     penalty = np.full(rows.shape[1], L2)
-    found = np.empty(len(rows))
+    log_odds = np.empty(len(rows))
     for position, row in enumerate(rows):
-        others = np.arange(len(rows)) != position
-        own = _newton(rows[others], right[others], penalty, offset=intercept, start=weights)
-        found[position] = intercept + own @ row
-    return found
+        is_other = np.arange(len(rows)) != position
+        weights_without_row = _newton(rows[is_other], right[is_other], penalty, offset=intercept, start=weights)
+        log_odds[position] = intercept + weights_without_row @ row
+    return log_odds
 
 
 def _newton(rows: "Matrix", right: "Vector", penalty: "Vector", *, offset: float, start: "Vector") -> "Vector":
@@ -279,19 +279,19 @@ def calibrate(
     `signals` are those of *after*. The threshold of *before* is the lowest confidence of any right answer, so that no
     right answer to these questions is lost. Raises DatasetError where the answers are all right or all wrong.
     """
-    answered = [one for one in examples if one.right is not None]
-    right = [bool(one.right) for one in answered]
-    after, confidences = _fitted(signals, answered, right)
-    before, chances = _fitted(RETRIEVAL_SIGNALS, examples, [bool(one.right) for one in examples])
+    answered = [example for example in examples if example.right is not None]
+    right = [bool(example.right) for example in answered]
+    after, confidences = _fit_stage(signals, answered, right)
+    before, chances = _fit_stage(RETRIEVAL_SIGNALS, examples, [bool(example.right) for example in examples])
     curve = risk_coverage(confidences, right)
     point = greatest_coverage(curve, risk)
     calibration, groups = None, dict[str, GroupCounts]()
     if point is not None:
-        least = min(chance for chance, one in zip(chances, examples, strict=True) if one.right)
+        least = min(chance for chance, example in zip(chances, examples, strict=True) if example.right)
         before, after = before.with_threshold(least), after.with_threshold(point.threshold)
         fitted_on = {"retriever": retriever, "model": model, "risk": risk, "answers": len(answered)}
         calibration = Calibration.model_validate({**fitted_on, "before": before, "after": after, "curve": curve})
-        groups = _groups(examples, calibration, chances, confidences)
+        groups = _group_counts(examples, calibration, chances, confidences)
     return CalibrationReport(
         calibration=calibration,
         risk=risk,
@@ -299,7 +299,7 @@ def calibrate(
         right=sum(right),
         wrong=len(right) - sum(right),
         declined=len(examples) - len(answered),
-        aurc=area(curve) or 0.0,
+        aurc=area_under_curve(curve) or 0.0,
         least_aurc=optimal_area(right) or 0.0,
         chosen=point,
         greatest_risk=None if point is None else risk_upper_bound(round(point.risk * point.answers), point.answers),
@@ -307,7 +307,7 @@ def calibrate(
     )
 
 
-def _check_both(right: Sequence[bool]) -> None:
+def _check_right_and_wrong(right: Sequence[bool]) -> None:
     if not right:
         raise DatasetError("no answer of the run is known to be right or wrong; there is nothing to fit on")
     if all(right):
@@ -320,7 +320,7 @@ def _check_both(right: Sequence[bool]) -> None:
         raise DatasetError(f"of {pluralize(len(right), 'answer')} none is right: no threshold could keep any risk")
 
 
-def _fitted(
+def _fit_stage(
     names: Sequence[SignalName], examples: Sequence[CalibrationExample], right: Sequence[bool]
 ) -> tuple[ConfidenceModel, list[float]]:
     """The stage, without a threshold yet, and the confidence of each question by the weights of the other questions.
@@ -330,10 +330,10 @@ def _fitted(
     """
     import numpy as np
 
-    positions = [position for position, one in enumerate(examples) if one.signals.score is not None]
+    positions = [position for position, example in enumerate(examples) if example.signals.score is not None]
     # In this order, equal questions get the same confidence to the last digit, whatever their order was.
     positions.sort(key=lambda position: (examples[position].signals.values(names), right[position]))
-    _check_both([right[position] for position in positions])
+    _check_right_and_wrong([right[position] for position in positions])
     values = np.array([examples[position].signals.values(names) for position in positions], dtype=np.float64)
     labels = np.array([right[position] for position in positions], dtype=np.float64)
     varied = [column for column in range(len(names)) if np.ptp(values[:, column]) > 0]
@@ -353,7 +353,7 @@ def _fitted(
     return ConfidenceModel(intercept=intercept, weights=tuple(signal_weights), threshold=0.0), confidences
 
 
-def _groups(
+def _group_counts(
     examples: Sequence[CalibrationExample],
     calibration: Calibration,
     chances: Sequence[float],

@@ -18,7 +18,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import Grade
 from quoteweave.core.runs import read_run
-from quoteweave.evaluation.calibration import answerable, cites_gold
+from quoteweave.evaluation.calibration import cites_gold, is_answerable
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, request_hash
 from quoteweave.pipeline.gate import abstain_before, abstain_below
@@ -147,7 +147,7 @@ def with_calibration(prediction: Prediction, example: Example, calibration: Cali
 
 def refused(predictions: Sequence[tuple[Prediction, Example]]) -> float:
     """The share of the questions not to be answered that were not."""
-    unanswerable = [prediction for prediction, example in predictions if not answerable(example)]
+    unanswerable = [prediction for prediction, example in predictions if not is_answerable(example)]
     statuses = [prediction.answer.status for prediction in unanswerable if prediction.answer]
     return statuses.count("abstained") / len(unanswerable)
 
@@ -171,7 +171,7 @@ def test_what_was_fitted_holds_on_questions_that_it_never_saw(
     assert risk(calibrated) <= 0.1
     assert refused(calibrated) > refused(pairs) + 0.3
     given = [prediction for prediction, example in calibrated if cites_gold(prediction, example)]
-    assert len(given) >= 0.5 * sum(answerable(example) for _, example in pairs)
+    assert len(given) >= 0.5 * sum(is_answerable(example) for _, example in pairs)
 
 
 def test_a_run_abstains_by_a_calibration(
@@ -278,7 +278,7 @@ def test_answers_can_be_right_by_a_judge(run_of: Callable[..., Path], calibrate:
     verdicts = [verdict(one, examples[one.example], right=n % 2 == 0) for n, one in enumerate(read_run(run)[1])]
     (run / "citations.jsonl").write_text("".join(one.model_dump_json() + "\n" for one in verdicts[:-1]))
     value = calibrate(run, seen, "--right", "judged", "--risk", 0.9, "--json").json()
-    told = [one.answer for one in read_run(run)[1] if one.answer and answerable(examples[one.example])]
+    told = [one.answer for one in read_run(run)[1] if one.answer and is_answerable(examples[one.example])]
     answered = sum(answer.status == "answered" for answer in told)
     assert 0 < value["right"] < answered
     # Those that are not to be answered are wrong whatever a judge says.

@@ -9,7 +9,7 @@ import pytest
 from builders import write_json_lines
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.evaluation.calibration import answerable
+from quoteweave.evaluation.calibration import is_answerable
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.datasets.mmlongbench import load_mmlongbench
 
@@ -38,14 +38,14 @@ def test_a_question_becomes_an_example(tmp_path: Path) -> None:
     assert (example.reference.short_answer, example.reference.answer_format) == ("4", "int")
     assert example.reference.pages == (2, 0)
     assert example.reference.answer is None
-    assert answerable(example)
+    assert is_answerable(example)
 
 
 def test_one_that_cannot_be_answered_is_marked_and_has_no_gold(tmp_path: Path) -> None:
     (example,) = load_mmlongbench(write(tmp_path / "q.jsonl", NEVER))
     assert (example.reference.answer_format, example.reference.short_answer) == ("none", None)
     assert example.reference.pages == ()
-    assert not answerable(example)
+    assert not is_answerable(example)
 
 
 def test_questions_keep_their_order_and_count_by_document(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_page_0_names_no_page_and_a_text_without_a_format_is_a_text(tmp_path: Pa
     (example,) = load_mmlongbench(write(tmp_path / "q.jsonl", odd))
     assert example.reference.pages == ()
     assert example.reference.answer_format == "str"
-    assert answerable(example)
+    assert is_answerable(example)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_the_published_questions_load(research_data: Path) -> None:
     formats = Counter(example.reference.answer_format for example in examples)
     assert formats == {"int": 102, "float": 46, "str": 86, "list": 56, "none": 63}
     assert len({example.id for example in examples}) == len(examples) == 353
-    assert sum(not answerable(example) for example in examples) == 63
+    assert sum(not is_answerable(example) for example in examples) == 63
     documents = {example.document for example in examples}
     assert len(documents) == 44
     pdfs = {path.name for dataset in ("mmlongbench", "mmdocir") for path in (research_data / dataset / "pdf").iterdir()}

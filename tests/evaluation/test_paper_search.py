@@ -8,7 +8,7 @@ import pytest
 from quoteweave.core.examples import Example, NamedPaper, PaperSearch, Prediction, Reference, SearchStep
 from quoteweave.core.records import Query
 from quoteweave.evaluation import ScoringRequest, score
-from quoteweave.evaluation.datasets.citeme import load_citeme_results, outcome_of
+from quoteweave.evaluation.datasets.citeme import load_citeme_results, outcome_of_error
 from quoteweave.evaluation.metrics.answers.paper_search import PaperSearches
 from quoteweave.evaluation.metrics.answers.title_match import TitleMatch
 from quoteweave.evaluation.metrics.metric import Convention
@@ -111,7 +111,7 @@ def test_a_paper_that_was_read_alone_was_not_found_by_a_search() -> None:
     ],
 )
 def test_errors_of_the_authors_code_are_sorted_by_their_words(error: str, outcome: str) -> None:
-    assert outcome_of(error) == outcome
+    assert outcome_of_error(error) == outcome
 
 
 # "guess" before a colon is cut off what a model says from memory, and no part is cut off the title of a paper found.

@@ -44,7 +44,7 @@ def test_there_are_cases_of_every_kind() -> None:
 def test_recorded_outputs(case: dict[str, Any]) -> None:
     (found,) = published_claims([case["sentence"]], parser_of(case))
     assert [[claim.text, list(claim.numbers)] for claim in found.claims] == case["claims"]
-    assert found.whole == case["whole"]
+    assert found.is_unsplit == case["whole"]
 
 
 def named(sentence: str) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def test_sentences_are_parsed_together_and_only_those_that_have_to_be() -> None:
     plain, long = "Nothing cited.", " ".join(["word"] * MAX_SENTENCE_WORDS) + " more[1]."
     found = published_claims([plain, cases[0]["sentence"], long, cases[1]["sentence"]], parse)
     assert asked == [["Cups can be made of glass or plastic", "Run fast"]]
-    assert [one.whole for one in found] == [True, False, True, cases[1]["whole"]]
+    assert [one.is_unsplit for one in found] == [True, False, True, cases[1]["whole"]]
     assert published_claims([plain], parse)[0].claims[0].text == plain
     assert len(asked) == 1
 
@@ -80,7 +80,7 @@ def test_a_model_without_a_parser_takes_nothing_apart() -> None:
     import spacy
 
     (found,) = published_claims(["Cups of glass[1] or wood[2]."], spacy.blank("en").pipe)
-    assert found.whole
+    assert found.is_unsplit
     assert found.claims[0].numbers == (1, 2)
 
 

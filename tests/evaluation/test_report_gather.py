@@ -20,7 +20,7 @@ from quoteweave.evaluation.report.tables import (
     conventions_table,
     counts_table,
     difference_tables,
-    groups_of,
+    report_groups,
     runs_table,
     undefined_table,
 )
@@ -98,7 +98,7 @@ def test_groups_show_the_main_figure(two: Report) -> None:
     assert (found["n"], found["poor"]) == (["1*", "2*"], ["100.0", "33.3"])
     assert columns(breakdown_table(two, "gold_images"))["number of gold images"] == ["one"]
     assert columns(breakdown_table(two, "position"))["poor"] == ["100.0", "0.0", "50.0", "0.0"]
-    assert groups_of(two, "position") == ["text1", "text2", "image1", "image2"]
+    assert report_groups(two, "position") == ["text1", "text2", "image1", "image2"]
 
 
 def test_places_stand_in_the_order_of_the_context_whichever_run_has_them(two: Report) -> None:
@@ -108,7 +108,14 @@ def test_places_stand_in_the_order_of_the_context_whichever_run_has_them(two: Re
         replace(run, scores=run.scores.model_copy(update={"breakdowns": {"position": dict.fromkeys(places, at)}}))
         for run, places in zip(two.runs, held, strict=True)
     ]
-    assert groups_of(replace(two, runs=runs), "position") == ["text1", "text2", "text10", "image1", "image2", "image10"]
+    assert report_groups(replace(two, runs=runs), "position") == [
+        "text1",
+        "text2",
+        "text10",
+        "image1",
+        "image2",
+        "image10",
+    ]
 
 
 def test_what_mcitebench_measures_stands_in_its_report(two: Report) -> None:

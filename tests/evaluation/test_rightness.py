@@ -9,7 +9,7 @@ from quoteweave.core.examples import Example, GoldLayout, Prediction, Reference
 from quoteweave.core.protocols import Grade
 from quoteweave.core.records import Hit, Query, Quote
 from quoteweave.core.runs import RunRecord, open_run
-from quoteweave.evaluation.calibration import answerable, cites_gold, judged_correct
+from quoteweave.evaluation.calibration import cites_gold, is_answerable, judged_correct
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, request_hash
 from quoteweave.evaluation.metrics.citations.cited_pages import CitedPages
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, compare, score
@@ -102,13 +102,13 @@ def test_a_page_is_of_its_document() -> None:
 
 @pytest.mark.parametrize("gold", [NOTHING, example(relevant={"a": 0})])
 def test_to_answer_what_is_not_to_be_answered_is_wrong(gold: Example) -> None:
-    assert not answerable(gold)
+    assert not is_answerable(gold)
     assert cites_gold(said(2), gold) is False
     assert judged_correct(said(2), gold, {"q": verdict(said(2), gold, 2)}) is False
 
 
 def test_what_cannot_be_known_is_not_wrong() -> None:
-    assert answerable(UNKNOWN)
+    assert is_answerable(UNKNOWN)
     assert cites_gold(said(2), UNKNOWN) is None
     for gold in (BY_ID, NOTHING):
         assert cites_gold(said(2, status="abstained"), gold) is None

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.evaluation.calibration import (
-    area,
+    area_under_curve,
     greatest_coverage,
     optimal_area,
     risk_coverage,
@@ -30,13 +30,18 @@ def test_a_curve_by_hand() -> None:
 
 def test_its_area_by_hand() -> None:
     points = risk_coverage(*zip(*BY_HAND, strict=True))
-    assert area(points) == pytest.approx((0 + 0 + 0.25 + 0.25 + 0.4) / 5)
+    assert area_under_curve(points) == pytest.approx((0 + 0 + 0.25 + 0.25 + 0.4) / 5)
     # Three right ones first: 0, 0, 0, 1/4, 2/5.
     assert optimal_area([right for _, right in BY_HAND]) == pytest.approx((1 / 4 + 2 / 5) / 5)
 
 
 def test_without_answers_nothing_is_defined() -> None:
-    assert (risk_coverage([], []), area(()), optimal_area([]), greatest_coverage((), 1.0)) == ((), None, None, None)
+    assert (risk_coverage([], []), area_under_curve(()), optimal_area([]), greatest_coverage((), 1.0)) == (
+        (),
+        None,
+        None,
+        None,
+    )
 
 
 def test_the_threshold_gives_the_most_answers_that_keep_the_risk() -> None:
@@ -71,7 +76,10 @@ def test_the_order_of_answers_does_not_matter(answers: list[tuple[float, bool]],
 
 @given(ANSWERS)
 def test_no_area_is_less_than_the_least(answers: list[tuple[float, bool]]) -> None:
-    found, least = area(risk_coverage(*zip(*answers, strict=True))), optimal_area([right for _, right in answers])
+    found, least = (
+        area_under_curve(risk_coverage(*zip(*answers, strict=True))),
+        optimal_area([right for _, right in answers]),
+    )
     assert found is not None
     assert least is not None
     assert least <= found + 1e-12

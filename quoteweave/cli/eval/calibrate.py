@@ -22,8 +22,8 @@ from quoteweave.evaluation.calibration import (
     MIN_ANSWERS,
     CalibrationExample,
     CalibrationReport,
-    answerable,
     cites_gold,
+    is_answerable,
     judged_correct,
 )
 from quoteweave.evaluation.calibration import calibrate as fitted
@@ -138,7 +138,7 @@ def _calibration_examples(pairs: Sequence[JudgingItem], is_correct: CorrectnessC
             continue
         context = prediction.context or example.context or Context()
         examples.append(
-            CalibrationExample(signals_of(example.query.text, context, answer), answerable(example), is_right)
+            CalibrationExample(signals_of(example.query.text, context, answer), is_answerable(example), is_right)
         )
     return examples
 

@@ -88,7 +88,7 @@ def load_inspect_log(path: Path) -> list[Prediction]:
     Raises DatasetError, naming file, sample and field, for unreadable content, a log without samples, and samples of
     several epochs; MissingExtra if a library that unpacks it is missing.
     """
-    header, samples = _unzipped(path) if zipfile.is_zipfile(path) else _whole(path)
+    header, samples = _read_zip_log(path) if zipfile.is_zipfile(path) else _read_json_log(path)
     model = _validated(_Header, header, f"{path}, header").eval.model
     predictions: dict[str, Prediction] = {}
     for where, value in samples:
@@ -104,19 +104,19 @@ def load_inspect_log(path: Path) -> list[Prediction]:
     return list(predictions.values())
 
 
-def _whole(path: Path) -> tuple[object, Iterator[tuple[str, object]]]:
+def _read_json_log(path: Path) -> tuple[object, Iterator[tuple[str, object]]]:
     value = _parsed(b"".join(line for _, line in iter_lines(path)), str(path))
     samples = value.get("samples") if isinstance(value, dict) else None
     listed = samples if isinstance(samples, list) else []
     return value, ((f"sample {number}", sample) for number, sample in enumerate(listed, start=1))
 
 
-def _unzipped(path: Path) -> tuple[object, list[tuple[str, object]]]:
+def _read_zip_log(path: Path) -> tuple[object, list[tuple[str, object]]]:
     """The header, and the samples with their names in the zip."""
     try:
         with zipfile.ZipFile(path) as plain:
             names = plain.namelist()
-            packed = any(item.compress_type == ZSTANDARD for item in plain.infolist())
+            packed = any(member.compress_type == ZSTANDARD for member in plain.infolist())
         header = next((name for name in _HEADERS if name in names), None)
         if header is None:
             raise DatasetError(f"{path} is a zip, but no log of Inspect: it holds no {_HEADERS[0]}")
@@ -127,8 +127,8 @@ def _unzipped(path: Path) -> tuple[object, list[tuple[str, object]]]:
         raise
     except Exception as error:  # each compression method raises its own errors
         raise DatasetError(f"{path} cannot be unpacked: {error}; if it is cut short, {DOWNLOAD_AGAIN}") from error
-    read = {name: _parsed(member, f"{path}, {name}") for name, member in content.items()}
-    return read.pop(header), list(read.items())
+    parsed = {name: _parsed(member, f"{path}, {name}") for name, member in content.items()}
+    return parsed.pop(header), list(parsed.items())
 
 
 def _zstandard() -> Any:
@@ -139,18 +139,18 @@ def _zstandard() -> Any:
         from backports.zstd import zipfile as extended
     except ModuleNotFoundError as error:
         raise MissingExtra("backports.zstd", "inspect") from error
-    found: ModuleType = extended
-    return found
+    module: ModuleType = extended
+    return module
 
 
 def _parsed(content: bytes, where: str) -> object:
     try:
-        found: object = load_json(content)
+        value: object = load_json(content)
     except (ValueError, RecursionError) as error:
         raise DatasetError(
             f"{where}: no JSON that can be read: {error}; if it is cut short, {DOWNLOAD_AGAIN}"
         ) from error
-    return found
+    return value
 
 
 def _validated(model: type[Model], value: object, where: str) -> Model:
@@ -171,8 +171,8 @@ def _prediction(sample: _Sample, model: str | None) -> Prediction:
         response=response,
         model=model or output.model,
         usage=Usage(
-            input_tokens=sum_known(one.input_tokens for one in spent),
-            output_tokens=sum_known(one.output_tokens for one in spent),
+            input_tokens=sum_known(usage.input_tokens for usage in spent),
+            output_tokens=sum_known(usage.output_tokens for usage in spent),
         ),
         seconds=sample.total_time,
         error=failed or ("no response" if response is None else None),
@@ -185,4 +185,4 @@ def _text(message: _Message, attachments: Mapping[str, str]) -> str:
         parts = [message.content]
     else:
         parts = [part.text for part in message.content if part.type == "text"]
-    return "\n".join(attachments.get(one.removeprefix(_ATTACHMENT), one) for one in parts)
+    return "\n".join(attachments.get(part.removeprefix(_ATTACHMENT), part) for part in parts)

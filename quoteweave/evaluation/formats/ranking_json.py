@@ -25,11 +25,11 @@ def is_ranking_json(content: bytes) -> bool:
         value = json.loads(content)
     except (ValueError, RecursionError):
         return False
-    return isinstance(value, dict) and bool(value) and all(_is_ranking(items) for items in value.values())
+    return isinstance(value, dict) and bool(value) and all(_is_ranking(ranking) for ranking in value.values())
 
 
-def _is_ranking(items: object) -> bool:
-    return isinstance(items, dict) and all(type(score) in (int, float) for score in items.values())
+def _is_ranking(ranking: object) -> bool:
+    return isinstance(ranking, dict) and all(type(score) in (int, float) for score in ranking.values())
 
 
 def load_ranking_json(path: Path) -> list[Prediction]:
@@ -41,16 +41,16 @@ def load_ranking_json(path: Path) -> list[Prediction]:
         ranked = load_json(b"".join(line for _, line in iter_lines(path)))
     except RepeatedName as error:
         raise DatasetError(f"{path}, line {error.lineno}: {error.msg}") from error
-    for query, items in ranked.items():
-        if not all(abs(score) <= sys.float_info.max for score in items.values()):
+    for query, scores in ranked.items():
+        if not all(abs(score) <= sys.float_info.max for score in scores.values()):
             raise DatasetError(f"{path}, {query!r}: it has a score that is not finite")
     return [
-        Prediction(example=query, items={item: float(items[item]) for item in by_score(items)})
-        for query, items in ranked.items()
+        Prediction(example=query, items={item: float(scores[item]) for item in by_score(scores)})
+        for query, scores in ranked.items()
     ]
 
 
 def ranking_json(ranked: Mapping[str, Mapping[str, float]]) -> str:
     """The object on one line, with each query's items best first."""
-    ordered = {query: {item: items[item] for item in by_score(items)} for query, items in ranked.items()}
+    ordered = {query: {item: scores[item] for item in by_score(scores)} for query, scores in ranked.items()}
     return json.dumps(ordered, ensure_ascii=False) + "\n"

@@ -40,36 +40,36 @@ def load_trec_run(path: Path) -> list[Prediction]:
     tags: dict[str, str] = {}
     for line in iter_columns(path, RUN):
         query, _, item, _, _, tag = line.values
-        items = ranked.setdefault(query, {})
-        if item in items:
+        scores = ranked.setdefault(query, {})
+        if item in scores:
             raise DatasetError(f"{line.where}, item: {item!r} is ranked for query {query!r} already")
-        items[item] = line.number(4)
+        scores[item] = line.number(4)
         tags.setdefault(query, tag)
     return [
-        Prediction(example=query, items={item: items[item] for item in by_score(items)}, model=tags[query])
-        for query, items in ranked.items()
+        Prediction(example=query, items={item: scores[item] for item in by_score(scores)}, model=tags[query])
+        for query, scores in ranked.items()
     ]
 
 
 def run_lines(ranked: Mapping[str, Mapping[str, float]], *, tag: str) -> Iterator[str]:
     """Lines of a run, best first; scores are exact. Names must be as `column_name` makes them."""
-    for query, items in ranked.items():
-        for rank, item in enumerate(by_score(items), start=1):
-            yield f"{query} Q0 {item} {rank} {items[item]!r} {tag}\n"
+    for query, scores in ranked.items():
+        for rank, item in enumerate(by_score(scores), start=1):
+            yield f"{query} Q0 {item} {rank} {scores[item]!r} {tag}\n"
 
 
 def qrels_lines(grades: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """Lines of qrels. Names must be as `column_name` makes them."""
-    for query, items in grades.items():
-        for item, grade in items.items():
+    for query, item_grades in grades.items():
+        for item, grade in item_grades.items():
             yield f"{query} 0 {item} {grade}\n"
 
 
 def with_column_names(ranked: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
     """The same rankings with names as `column_name` makes them."""
     return {
-        column_name(query): {column_name(item): score for item, score in items.items()}
-        for query, items in ranked.items()
+        column_name(query): {column_name(item): score for item, score in scores.items()}
+        for query, scores in ranked.items()
     }
 
 
@@ -80,7 +80,7 @@ def column_name(name: str) -> str:
     """
     if not name:
         raise DatasetError("a question or an item has an empty name, which has no place in a file of columns")
-    return _SPACE.sub(lambda found: quote(found[0]), name)
+    return _SPACE.sub(lambda space: quote(space[0]), name)
 
 
 Items = Literal["quotes", "pages", "documents"]
@@ -117,20 +117,20 @@ def trec_pair(examples: Sequence[Example], predictions: Sequence[Prediction], *,
 
     Scores are those of the ranking if trec_eval would rank by them in the same order; else they count down to 1.
     """
-    asked = {example.id: example for example in examples}
-    whole = [prediction for prediction in predictions if prediction.error is None]
+    examples_by_id = {example.id: example for example in examples}
+    succeeded = [prediction for prediction in predictions if prediction.error is None]
     run: dict[str, Mapping[str, float]] = {}
     qrels: dict[str, Mapping[str, int]] = {}
-    for prediction in whole:
-        graded = _GRADED[items](prediction, asked[prediction.example])
+    for prediction in succeeded:
+        graded = _GRADED[items](prediction, examples_by_id[prediction.example])
         if graded is None or not any(grade > 0 for grade in graded[1].values()):
             continue
         ranking, grades, scores = graded
         query = column_name(prediction.example)
         qrels[query] = {column_name(item): grade for item, grade in grades.items()}
         if ranking:
-            run[query] = _scored([column_name(item) for item in ranking], scores)
-    return TrecPair(run, qrels, failed=len(predictions) - len(whole), undefined=len(whole) - len(qrels))
+            run[query] = _with_scores([column_name(item) for item in ranking], scores)
+    return TrecPair(run, qrels, failed=len(predictions) - len(succeeded), undefined=len(succeeded) - len(qrels))
 
 
 def all_rankings(predictions: Sequence[Prediction], *, items: Items = "quotes") -> dict[str, dict[str, float]]:
@@ -139,11 +139,11 @@ def all_rankings(predictions: Sequence[Prediction], *, items: Items = "quotes") 
     Items have the names that `trec_pair` gives them; quotes are named by id if their collection has no layout ids.
     Queries that found nothing have no items.
     """
-    found = {}
+    rankings = {}
     for prediction in predictions:
         if prediction.error is None and prediction.scope != "context" and not _keeps_answer_alone(prediction):
-            found[prediction.example] = _scored(*_ranked(prediction, items))
-    return found
+            rankings[prediction.example] = _with_scores(*_ranked(prediction, items))
+    return rankings
 
 
 def _keeps_answer_alone(prediction: Prediction) -> bool:
@@ -166,20 +166,20 @@ def _stem(document: str) -> str:
     return PurePosixPath(document).stem
 
 
-def _scored(ranking: list[str], scores: list[float]) -> dict[str, float]:
+def _with_scores(ranking: list[str], scores: list[float]) -> dict[str, float]:
     """Scores by which trec_eval ranks in the same order."""
-    given = dict(zip(ranking, scores, strict=False))
-    if len(scores) == len(ranking) == len(given) and by_score(given) == ranking:
-        return given
-    return {item: float(left) for left, item in zip(range(len(ranking), 0, -1), ranking, strict=True)}
+    scores_by_item = dict(zip(ranking, scores, strict=False))
+    if len(scores) == len(ranking) == len(scores_by_item) and by_score(scores_by_item) == ranking:
+        return scores_by_item
+    return {item: float(score) for score, item in zip(range(len(ranking), 0, -1), ranking, strict=True)}
 
 
 def _quotes(prediction: Prediction, example: Example) -> _Graded | None:
-    found = graded_ranking(prediction, example)
-    if found is None:
+    graded = graded_ranking(prediction, example)
+    if graded is None:
         return None
-    scores = [prediction.items[str(item)] for item in found.ranking] if prediction.items else _scores(prediction)
-    return [_name(item) for item in found.ranking], {_name(item): g for item, g in found.grades.items()}, scores
+    scores = [prediction.items[str(item)] for item in graded.ranking] if prediction.items else _scores(prediction)
+    return [_name(item) for item in graded.ranking], {_name(item): g for item, g in graded.grades.items()}, scores
 
 
 def _name(item: Item) -> str:

@@ -71,16 +71,16 @@ def load_trec_rag(path: Path) -> list[Prediction]:
     Raises DatasetError, naming file, line and field, for unreadable content, a repeated topic or reference, more
     references than the track allows, and a citation that is not among them.
     """
-    found: dict[str, Prediction] = {}
+    predictions: dict[str, Prediction] = {}
     for number, line in iter_records(path, _Answered):
         where = f"{path}, line {number}"
         topic = line.topic_id if line.metadata is None else line.metadata.narrative_id
         if topic is None:
             raise DatasetError(f"{where}: neither topic_id (2024) nor metadata.narrative_id (2025)")
-        if topic in found:
+        if topic in predictions:
             raise DatasetError(f"{where}: topic {topic!r} is answered already")
-        found[topic] = _prediction(line, topic, where)
-    return list(found.values())
+        predictions[topic] = _prediction(line, topic, where)
+    return list(predictions.values())
 
 
 def _prediction(line: _Answered, topic: str, where: str) -> Prediction:
@@ -88,12 +88,12 @@ def _prediction(line: _Answered, topic: str, where: str) -> Prediction:
     if len(line.references) > most:
         raise DatasetError(f"{where}, references: {len(line.references)}, where the track allows {most}")
     if len(set(line.references)) < len(line.references):
-        twice = next(one for one in line.references if line.references.count(one) > 1)
+        twice = next(reference for reference in line.references if line.references.count(reference) > 1)
         raise DatasetError(f"{where}, references: {twice!r} comes twice")
     sentences = [_marked(sentence, line.references, f"{where}, answer.{at}") for at, sentence in enumerate(line.answer)]
     words = sum(len(sentence.text.split()) for sentence in line.answer)
     length = line.response_length
-    hits = [_hit(rank, one) for rank, one in enumerate(line.references, start=1)]
+    hits = [_hit(rank, reference) for rank, reference in enumerate(line.references, start=1)]
     return Prediction(
         example=topic,
         scope="context",
@@ -109,7 +109,7 @@ def _prediction(line: _Answered, topic: str, where: str) -> Prediction:
 
 def _marked(sentence: _Sentence, references: Sequence[str], where: str) -> str:
     """The sentence with marks."""
-    places = [_place(one, references, f"{where}.citations") for one in sentence.citations]
+    places = [_reference_position(citation, references, f"{where}.citations") for citation in sentence.citations]
     marks = "".join(_mark(place, references) for place in dict.fromkeys(places))
     text = sentence.text.strip()
     end = _END.search(text)
@@ -120,7 +120,7 @@ def _marked(sentence: _Sentence, references: Sequence[str], where: str) -> str:
 def _mark(place: int, references: Sequence[str]) -> str:
     """The mark of a reference, whose number counts the references of its kind."""
     is_image = _is_image(references[place])
-    number = sum(_is_image(one) == is_image for one in references[: place + 1])
+    number = sum(_is_image(reference) == is_image for reference in references[: place + 1])
     return f"![](image{number})" if is_image else f"[{number}]"
 
 
@@ -128,7 +128,7 @@ def _is_image(reference: str) -> bool:
     return _IMAGE.fullmatch(reference) is not None
 
 
-def _place(citation: int | str, references: Sequence[str], where: str) -> int:
+def _reference_position(citation: int | str, references: Sequence[str], where: str) -> int:
     if isinstance(citation, str):
         if citation not in references:
             raise DatasetError(f"{where}: {citation!r} is not among the references")
@@ -184,18 +184,20 @@ def trec_rag_answers(
     Raises DatasetError for a prediction without a context, and for answers that cite more quotes than the track allows.
     """
     examples_by_id = {example.id: example for example in examples}
-    answered = [one for one in predictions if one.error is None and one.response is not None]
+    answered = [
+        prediction for prediction in predictions if prediction.error is None and prediction.response is not None
+    ]
     lines, out_of_range, dropped, long = list[str](), 0, 0, 0
     for prediction in answered:
         example = examples_by_id[prediction.example]
-        sentences = [one for one in marked_sentences(prediction, cut) if one.text]
+        sentences = [sentence for sentence in marked_sentences(prediction, cut) if sentence.text]
         context = context_of(prediction, example)
         names, left_out = _references(sentences, context, tag.year, example.id)
-        answer = [{"text": one.text, "citations": _citations(one, context, names)} for one in sentences]
-        words = sum(len(one.text.split()) for one in sentences)
+        answer = [{"text": sentence.text, "citations": _citations(sentence, context, names)} for sentence in sentences]
+        words = sum(len(sentence.text.split()) for sentence in sentences)
         body = {"references": names, "response_length": words, "answer": answer}
         lines.append(json.dumps(_tagged(body, example, tag), ensure_ascii=False) + "\n")
-        out_of_range += sum(context.quote(*item) is None for one in sentences for item in one.cited)
+        out_of_range += sum(context.quote(*item) is None for sentence in sentences for item in sentence.cited)
         dropped, long = dropped + left_out, long + (words > MAX_WORDS)
     return TrecRagAnswers(tuple(lines), len(predictions) - len(answered), out_of_range, dropped, long)
 
@@ -212,7 +214,9 @@ def _references(
 ) -> tuple[list[str], int]:
     """Ids of the context's quotes, and how many uncited ones were left out, starting with the last."""
     names = list(dict.fromkeys(hit.quote.id for hit in context.hits))
-    cited = {quote.id for one in sentences for item in one.cited if (quote := context.quote(*item)) is not None}
+    cited = {
+        quote.id for sentence in sentences for item in sentence.cited if (quote := context.quote(*item)) is not None
+    }
     surplus = max(len(names) - MAX_REFERENCES[year], 0)
     spare = [name for name in names if name not in cited]
     if surplus > len(spare):

@@ -44,7 +44,7 @@ from quoteweave.evaluation.statistics.intervals import Estimate, Intervals, clus
 
 Sums = NDArray[np.float64]
 SIZE = MAX_SCORE + 1
-_APART = np.subtract.outer(np.arange(SIZE), np.arange(SIZE))
+_SCORE_DIFFERENCES = np.subtract.outer(np.arange(SIZE), np.arange(SIZE))
 
 
 class Agreement(Record):
@@ -64,17 +64,17 @@ def agreement(
     """Compare judgements, which are given by the ids of examples; intervals are over examples.
 
     Raises DatasetError where no answer is scored by both, and for scores that are not whole."""
-    both = [name for name in judge if name in human and not malformed(judge[name]) and not malformed(human[name])]
-    if not both:
+    shared = [name for name in judge if name in human and not malformed(judge[name]) and not malformed(human[name])]
+    if not shared:
         raise DatasetError("no answer has five scores by both the judge and people; check that the ids agree")
-    rows = [_row(judge[name], human[name], name) for name in both]
+    rows = [_row(judge[name], human[name], name) for name in shared]
     figures = [
         Aggregate(f"{aspect}.{name}", _columns(aspect), formula, limits=_LIMITS.get(name, CORRELATION))
         for aspect in ASPECTS
         for name, formula in FORMULAS.items()
     ]
-    left_out = len(judge.keys() | human.keys()) - len(both)
-    return Agreement(n=len(both), left_out=left_out, figures=estimates(figures, rows, both, intervals))
+    left_out = len(judge.keys() | human.keys()) - len(shared)
+    return Agreement(n=len(shared), left_out=left_out, figures=estimates(figures, rows, shared, intervals))
 
 
 def _columns(aspect: str) -> tuple[str, ...]:
@@ -99,9 +99,9 @@ def _table(sums: Sums) -> Sums:
 
 def _share_within(distance: int) -> Callable[[Sums], Sums]:
     def share(sums: Sums) -> Sums:
-        near = np.abs(_APART) <= distance
-        found: Sums = _table(sums)[near].sum(axis=0) / sums[0]
-        return found
+        near = np.abs(_SCORE_DIFFERENCES) <= distance
+        shares: Sums = _table(sums)[near].sum(axis=0) / sums[0]
+        return shares
 
     return share
 
@@ -109,7 +109,7 @@ def _share_within(distance: int) -> Callable[[Sums], Sums]:
 def _kappa(sums: Sums) -> Sums:
     """1 - Σ w O / Σ w E, with w = (i - j)², O the table and E that of independent scores with its margins."""
     table = _table(sums)
-    weights = _APART**2.0
+    weights = _SCORE_DIFFERENCES**2.0
     expected = np.einsum("i...,j...->ij...", table.sum(axis=1), table.sum(axis=0)) / sums[0]
     observed, by_chance = (np.einsum("ij,ij...->...", weights, counts) for counts in (table, expected))
     kappa: Sums = 1 - observed / by_chance
@@ -128,7 +128,7 @@ def _spearman(sums: Sums) -> Sums:
 
 def _kendall(sums: Sums) -> Sums:
     table = _table(sums)
-    order = np.sign(_APART).astype(float)
+    order = np.sign(_SCORE_DIFFERENCES).astype(float)
     ordered = np.einsum("ij...,ik,jl,kl...->...", table, order, order, table, optimize=True)
     untied = [sums[0] ** 2 - (count**2).sum(axis=0) for count in (table.sum(axis=1), table.sum(axis=0))]
     tau: Sums = ordered / np.sqrt(untied[0] * untied[1])
@@ -146,7 +146,7 @@ _LIMITS = {"exact": FRACTION, "within_one": FRACTION}
 
 
 PEOPLE = "people"
-KINDS = ("support", "relevance")
+JUDGEMENT_KINDS = ("support", "relevance")
 ALL = "all"
 
 
@@ -169,10 +169,10 @@ class EvidenceAgreement(Record):
     left_out: int = Field(description="judgements that one of them alone gave, and sentences that were cut otherwise")
 
 
-def _on(scale: tuple[float, ...]) -> AfterValidator:
+def _on_scale(scale: tuple[float, ...]) -> AfterValidator:
     def check(grade: float) -> float:
         if grade not in scale:
-            raise ValueError(f"{grade:g} is no grade; there are {', '.join(f'{one:g}' for one in scale)}, and null")
+            raise ValueError(f"{grade:g} is no grade; there are {', '.join(map('{:g}'.format, scale))}, and null")
         return grade
 
     return AfterValidator(check)
@@ -182,8 +182,8 @@ class _Sentence(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     text: str
-    support: Annotated[float, _on(SUPPORT_SCALE)] | None = None
-    relevance: Mapping[str, Annotated[float, _on(RELEVANCE_SCALE)] | None] = {}
+    support: Annotated[float, _on_scale(SUPPORT_SCALE)] | None = None
+    relevance: Mapping[str, Annotated[float, _on_scale(RELEVANCE_SCALE)] | None] = {}
 
 
 class _Form(BaseModel):
@@ -194,7 +194,7 @@ class _Form(BaseModel):
     example: str
     answer: str | None = None
     sentences: tuple[_Sentence, ...] = ()
-    accuracy: Annotated[float, _on(ACCURACY_SCALE)] | None = None
+    accuracy: Annotated[float, _on_scale(ACCURACY_SCALE)] | None = None
 
 
 def is_form(path: Path) -> bool:
@@ -243,11 +243,11 @@ def entailment_agreement(
     """
     pairs: dict[str, Counter[tuple[float, float]]] = {}
     left_out = 0
-    for example in (one for one in examples if one.id in judged and one.id in right):
+    for example in (example for example in examples if example.id in judged and example.id in right):
         ours, theirs = _grades(judged[example.id]), _grades(right[example.id])
         left_out += len(ours.keys() ^ theirs.keys())
         for key in ours.keys() & theirs.keys():
-            kind = KINDS[0] if key[1] is None else KINDS[1]
+            kind = JUDGEMENT_KINDS[0] if key[1] is None else JUDGEMENT_KINDS[1]
             groups = [ALL, *([example.question_type] if example.question_type else [])]
             for name in (*groups, *(f"{group}.{kind}" for group in groups)):
                 pairs.setdefault(name, Counter())[(ours[key], theirs[key])] += 1
@@ -258,36 +258,40 @@ def _agreement(pairs: Counter[tuple[float, float]]) -> GradeAgreement:
     """The agreement from counts of (judged, right) pairs."""
     total = sum(pairs.values())
     grades = sorted({grade for pair in pairs for grade in pair})
-    rows = [_of_grade(pairs, grade) for grade in grades]
+    rows = [_grade_figures(pairs, grade) for grade in grades]
     return GradeAgreement(
         n=total,
-        exact=sum(count for (one, other), count in pairs.items() if one == other) / total,
+        exact=sum(count for (judged, right), count in pairs.items() if judged == right) / total,
         precision=fmean(row[0] for row in rows),
         recall=fmean(row[1] for row in rows),
         f1=fmean(row[2] for row in rows),
     )
 
 
-def _of_grade(pairs: Counter[tuple[float, float]], grade: float) -> tuple[float, float, float]:
+def _grade_figures(pairs: Counter[tuple[float, float]], grade: float) -> tuple[float, float, float]:
     """Precision, recall and F1 of one grade."""
-    both = pairs[(grade, grade)]
-    given = sum(count for (judged, _), count in pairs.items() if judged == grade)
-    right = sum(count for (_, other), count in pairs.items() if other == grade)
-    return both / given if given else 0.0, both / right if right else 0.0, 2 * both / (given + right)
+    agreed = pairs[(grade, grade)]
+    judged_total = sum(count for (judged, _), count in pairs.items() if judged == grade)
+    right_total = sum(count for (_, right_grade), count in pairs.items() if right_grade == grade)
+    return (
+        agreed / judged_total if judged_total else 0.0,
+        agreed / right_total if right_total else 0.0,
+        2 * agreed / (judged_total + right_total),
+    )
 
 
 def _grades(verdict: EvidenceVerdict) -> dict[tuple[str, str | None], float]:
     """The grade by sentence and item; the item is None for all items together."""
-    found: dict[tuple[str, str | None], float] = {}
+    grades: dict[tuple[str, str | None], float] = {}
     for sentence in verdict.sentences or ():
         text = " ".join(sentence.text.split())
-        for item, grade in _of_sentence(sentence):
+        for item, grade in _sentence_grades(sentence):
             if grade.score is not None:
-                found[text, item] = grade.score
-    return found
+                grades[text, item] = grade.score
+    return grades
 
 
-def _of_sentence(sentence: SentenceVerdict) -> Iterator[tuple[str | None, Grade]]:
+def _sentence_grades(sentence: SentenceVerdict) -> Iterator[tuple[str | None, Grade]]:
     if sentence.support is not None:
         yield None, sentence.support
     yield from sentence.relevance.items()
@@ -299,8 +303,8 @@ def _form(prediction: Prediction, example: Example, verdict: EvidenceVerdict) ->
         for sentence in verdict.sentences or ()
         if sentence.support is not None
     ]
-    asked = {"example": example.id, "question": example.query.text, "answer": prediction.response}
-    return {**asked, "sentences": sentences, "accuracy": None}
+    question_fields = {"example": example.id, "question": example.query.text, "answer": prediction.response}
+    return {**question_fields, "sentences": sentences, "accuracy": None}
 
 
 def _verdict(form: _Form) -> EvidenceVerdict:

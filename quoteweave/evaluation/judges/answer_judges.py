@@ -9,7 +9,7 @@ made in the same way.
 import hashlib
 from pathlib import Path
 
-from quoteweave.core.answers import Context, Usage
+from quoteweave.core.answers import Context
 from quoteweave.core.chat.prompts import Prompt, is_shipped, load_prompt
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import ChatModel
@@ -19,12 +19,12 @@ from quoteweave.evaluation.judges.chat import (
     ImageReader,
     Message,
     NamedQuote,
-    ParsedReply,
     ask_for_scores,
     image_parts,
     indent,
     name_quotes,
     quotes_as_text,
+    sum_usage,
     user_message,
 )
 from quoteweave.evaluation.judges.judgements import ASPECTS, ATTRIBUTION, MAX_SCORE, AnswerVerdict
@@ -34,7 +34,7 @@ PROMPT = "judge"
 SCALE = tuple(float(score) for score in range(MAX_SCORE + 1))
 NO_ANSWER = "(there is no answer)"
 NO_GOLD = "(the dataset gives none)"
-QUOTES = ("text_quotes", "image_quotes")
+QUOTE_FIELDS = ("text_quotes", "image_quotes")
 
 
 REPLY_TOKENS = 150
@@ -60,7 +60,7 @@ class AnswerJudge:
         self.model = model
         self.prompt = load_prompt(PROMPT, prompts_folder)
         shipped = prompts_folder is not None and is_shipped(prompts_folder)
-        self._optional = ("short_answer", *(QUOTES if shipped else ()))
+        self._optional = ("short_answer", *(QUOTE_FIELDS if shipped else ()))
         self._images = images if "$image_quotes" in self.prompt.text else None
 
     def request(self, prediction: Prediction, example: Example) -> JudgeRequest:
@@ -123,8 +123,8 @@ class AttributionJudge:
     @property
     def prompt(self) -> Prompt:
         """The prompt for answers, with the SHA-256 of both prompts."""
-        both = hashlib.sha256(f"{self._answer.sha256} {self._evidence.sha256}".encode()).hexdigest()
-        return self._answer.model_copy(update={"sha256": both})
+        combined_hash = hashlib.sha256(f"{self._answer.sha256} {self._evidence.sha256}".encode()).hexdigest()
+        return self._answer.model_copy(update={"sha256": combined_hash})
 
     def request(self, prediction: Prediction, example: Example) -> JudgeRequest:
         """The message about the answer, then that about its evidence if there is any to judge.
@@ -165,7 +165,7 @@ class AttributionJudge:
             served_as=replies[-1].served_as,
             prompt=self.prompt.sha256,
             request=request.sha256,
-            usage=_total(replies),
+            usage=sum_usage(reply.usage for reply in replies),
             attempts=sum(reply.attempts for reply in replies),
         )
 
@@ -177,11 +177,3 @@ def _cited_quotes(prediction: Prediction) -> list[NamedQuote]:
     texts = [(f"[{number}]", context.quote("text", number)) for number in numbers.text]
     images = [(f"image{number}", context.quote("image", number)) for number in numbers.image]
     return [(name, quote) for name, quote in (*texts, *images) if isinstance(quote, Quote)]
-
-
-def _total(replies: list[ParsedReply[dict[str, float]]]) -> Usage:
-    counts_in = [one.usage.input_tokens for one in replies if one.usage.input_tokens is not None]
-    counts_out = [one.usage.output_tokens for one in replies if one.usage.output_tokens is not None]
-    return Usage(
-        input_tokens=sum(counts_in) if counts_in else None, output_tokens=sum(counts_out) if counts_out else None
-    )

@@ -99,20 +99,20 @@ def read_verdicts(path: Path, kind: type[V], *, model: str, prompt: str) -> dict
     Raises DatasetError, naming line and field, for a file of another kind, and UsageError for verdicts by a model or
     prompt other than the given ones: they must not be mixed.
     """
-    found: dict[str, V] = {}
+    verdicts: dict[str, V] = {}
     for _, verdict in iter_records(path, kind, drop_cut=True) if path.exists() else ():
         if (verdict.model, verdict.prompt) != (model, prompt):
-            other = (
+            origin = (
                 f"by {verdict.model}, not by {model}"
                 if verdict.model != model
                 else f"by another {kind.prompt_parts} (its SHA-256 begins with {verdict.prompt[:12]}, that of this one "
                 f"with {prompt[:12]})"
             )
             raise UsageError(
-                f"{path} holds judgements {other}, and the two are not to be mixed; name another file with --out"
+                f"{path} holds judgements {origin}, and the two are not to be mixed; name another file with --out"
             )
-        found[verdict.example] = verdict
-    return found
+        verdicts[verdict.example] = verdict
+    return verdicts
 
 
 def plan_judging(judge: JudgesAnswers[V], pairs: Sequence[JudgingItem], stored: Mapping[str, V]) -> JudgingPlan:
@@ -157,8 +157,10 @@ def judging_items(predictions: Sequence[Prediction], examples: Sequence[Example]
 
     Raises DatasetError if an answered example has no question, without which nobody can judge.
     """
-    made = {prediction.example: prediction for prediction in predictions}
-    pairs = [(made[example.id], example) for example in examples if example.id in made]
+    predictions_by_example = {prediction.example: prediction for prediction in predictions}
+    pairs = [
+        (predictions_by_example[example.id], example) for example in examples if example.id in predictions_by_example
+    ]
     silent = [example.id for _, example in pairs if not example.query.text.strip()]
     if silent:
         raise DatasetError(

@@ -1,6 +1,6 @@
 """Show quotes and answers to a judge model, and parse its JSON reply; after an unreadable one it is asked once more."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
@@ -139,8 +139,8 @@ def _score(field: str, written: set[str], scale: Scale | None) -> float:
 
 
 def _number(text: str) -> float | None:
-    found = _SCORE.fullmatch(text)
-    return float(found[1]) if found else None
+    match = _SCORE.fullmatch(text)
+    return float(match[1]) if match else None
 
 
 Message = Mapping[str, object]
@@ -165,10 +165,10 @@ class ParsedReply(Generic[T]):
     attempts: int
 
 
-async def ask_judge(model: ChatModel, messages: Sequence[Message], read: Callable[[str], T]) -> ParsedReply[T]:
-    """Ask, and parse the reply with `read`.
+async def ask_judge(model: ChatModel, messages: Sequence[Message], parse: Callable[[str], T]) -> ParsedReply[T]:
+    """Ask, and parse the reply with `parse`.
 
-    If `read` raises UnreadableReply, the reply is sent back once, with what is wrong with it.
+    If `parse` raises UnreadableReply, the reply is sent back once, with what is wrong with it.
 
     A failed endpoint is not asked again, as its client has retried. Raises UsageError if there is no endpoint.
     """
@@ -177,7 +177,7 @@ async def ask_judge(model: ChatModel, messages: Sequence[Message], read: Callabl
     for attempt in range(1, MAX_ATTEMPTS + 1):
         try:
             completions.append(await model.complete(sent))
-            return _parsed_reply(completions, attempt, value=read(completions[-1].text))
+            return _parsed_reply(completions, attempt, value=parse(completions[-1].text))
         except EndpointError as failure:
             return _parsed_reply(completions, attempt, error=str(failure))
         except UnreadableReply as problem:
@@ -203,11 +203,17 @@ def _parsed_reply(
         error=error,
         raw=None if last is None else last.text,
         served_as=None if last is None else last.model,
-        usage=Usage(
-            input_tokens=sum_known(completion.usage.input_tokens for completion in completions),
-            output_tokens=sum_known(completion.usage.output_tokens for completion in completions),
-        ),
+        usage=sum_usage(completion.usage for completion in completions),
         attempts=attempts,
+    )
+
+
+def sum_usage(usages: Iterable[Usage]) -> Usage:
+    """The usage of several calls together; None for a number that is known of none."""
+    counts = list(usages)
+    return Usage(
+        input_tokens=sum_known(usage.input_tokens for usage in counts),
+        output_tokens=sum_known(usage.output_tokens for usage in counts),
     )
 
 

@@ -67,10 +67,10 @@ class ChatSplitter:
     async def split(self, response: str) -> list[CitedSentence]:
         """All sentences in order. Raises EndpointError if the model fails, or twice replies without such a list."""
         message = user_message(self._prompt.render({"answer": indent(response)}))
-        asked = await ask_judge(self.model, [message], lambda reply: read_sentences(reply, response))
-        if asked.value is None:
-            raise EndpointBadResponse(f"{self.model.name} did not split the response: {asked.error}")
-        return asked.value
+        parsed = await ask_judge(self.model, [message], lambda reply: read_sentences(reply, response))
+        if parsed.value is None:
+            raise EndpointBadResponse(f"{self.model.name} did not split the response: {parsed.error}")
+        return parsed.value
 
 
 def read_sentences(reply: str, response: str) -> list[CitedSentence]:
@@ -87,23 +87,23 @@ def read_sentences(reply: str, response: str) -> list[CitedSentence]:
         raise UnreadableReply(f"the list has a fault: {describe_validation_error(error)}") from error
     except ValueError as error:
         raise UnreadableReply("there is no whole JSON array in it") from error
-    words_in_reply = {word for one in sentences for word in _words(one.sentence)}
-    cited = {item_name(name) for one in sentences for name in one.sources}
-    missing = [word for word in _words(_without_named(response, cited)) if word not in words_in_reply]
+    words_in_reply = {word for entry in sentences for word in _words(entry.sentence)}
+    cited = {item_name(name) for entry in sentences for name in entry.sources}
+    missing = [word for word in _words(_without_mentions(response, cited)) if word not in words_in_reply]
     if len(missing) > _MAX_MISSING_SHARE * max(1, len(_words(response))) + 1:
         raise UnreadableReply(f"it leaves out {pluralize(len(missing), 'word')} of the answer, such as {missing[0]!r}")
     return [
         CitedSentence(
-            text=one.sentence,
-            cited=tuple(dict.fromkeys(item_name(name) for name in one.sources)),
-            written=one.sources,
+            text=entry.sentence,
+            cited=tuple(dict.fromkeys(item_name(name) for name in entry.sources)),
+            written=entry.sources,
         )
-        for one in sentences
-        if one.sentence.strip()
+        for entry in sentences
+        if entry.sentence.strip()
     ]
 
 
-def _without_named(text: str, items: Container[str]) -> str:
+def _without_mentions(text: str, items: Container[str]) -> str:
     """The text without mentions of these items: "(Table 2)" says nothing if Table 2 is among the sentence's sources."""
     parts, end = [], 0
     for mark in source_marks(text):
@@ -171,13 +171,13 @@ class ChatEvidenceJudge:
 
     async def _grade(self, prompt: Prompt, scale: Mapping[str, Scale], message: Message) -> Grade:
         """The score of the only field of `scale`."""
-        asked = await ask_for_scores(self.model, [message], scale)
+        reply = await ask_for_scores(self.model, [message], scale)
         return Grade(
-            score=None if asked.value is None else next(iter(asked.value.values())),
-            error=asked.error,
-            raw=asked.raw,
+            score=None if reply.value is None else next(iter(reply.value.values())),
+            error=reply.error,
+            raw=reply.raw,
             model=self.model.name,
             prompt=prompt.sha256,
-            usage=asked.usage,
-            attempts=asked.attempts,
+            usage=reply.usage,
+            attempts=reply.attempts,
         )

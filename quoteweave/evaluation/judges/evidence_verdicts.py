@@ -64,8 +64,8 @@ class EvidenceVerdict(Record):
 
     def grades(self) -> list[Grade]:
         """All grades that were asked for."""
-        asked = [grade for sentence in self.sentences or () for grade in sentence.grades()]
-        return asked if self.accuracy is None else [*asked, self.accuracy]
+        grades = [grade for sentence in self.sentences or () for grade in sentence.grades()]
+        return grades if self.accuracy is None else [*grades, self.accuracy]
 
     def cited(self) -> tuple[str, ...]:
         """Names of all items that the response cites, each once."""
@@ -196,19 +196,20 @@ async def _judged(
         sentences = await splitter.split(answer) if answer else []
     except EndpointError as error:
         return verdict.model_copy(update={"error": str(error)})
-    items = _items(prediction, example)
-    verdicts = [await _sentence(sentence, items, judge) for sentence in sentences]
+    quotes_by_name = _items(prediction, example)
+    verdicts = [await _sentence(sentence, quotes_by_name, judge) for sentence in sentences]
     accuracy = None
     if gold := example.reference.answer or example.reference.short_answer:
-        question_type = example.question_type
-        asked = example.query.text, gold, answer or NO_ANSWER
-        accuracy = await judge.accuracy(*asked, question_type=question_type)
+        question, question_type = example.query.text, example.question_type
+        accuracy = await judge.accuracy(question, gold, answer or NO_ANSWER, question_type=question_type)
     return verdict.model_copy(update={"sentences": tuple(verdicts), "accuracy": accuracy})
 
 
-async def _sentence(sentence: CitedSentence, items: Mapping[str, Quote], judge: EvidenceJudge) -> SentenceVerdict:
+async def _sentence(
+    sentence: CitedSentence, quotes_by_name: Mapping[str, Quote], judge: EvidenceJudge
+) -> SentenceVerdict:
     cited = tuple(dict.fromkeys(item_name(item) for item in sentence.cited))
-    known = {name: items[name] for name in cited if name in items}
+    known = {name: quotes_by_name[name] for name in cited if name in quotes_by_name}
     relevance = await asyncio.gather(*(judge.relevance(sentence.text, quote) for quote in known.values()))
     return SentenceVerdict(
         text=sentence.text,
@@ -253,3 +254,16 @@ def request_hash(prediction: Prediction, example: Example) -> str:
     gold = example.reference.answer or example.reference.short_answer
     parts = [example.query.text, example.question_type, gold, prediction.response, context.model_dump_json()]
     return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def current_verdicts(
+    verdicts: Mapping[str, EvidenceVerdict], predictions: Sequence[Prediction], examples: Sequence[Example]
+) -> dict[str, EvidenceVerdict]:
+    """The verdicts on these answers as they are now, with the question's gold explanation or without."""
+    examples_by_id = {example.id: example for example in examples}
+    hashes = {
+        request_hash(prediction, example)
+        for prediction in (predictions if verdicts else ())
+        for example in (examples_by_id[prediction.example], with_explanation(examples_by_id[prediction.example]))
+    }
+    return {name: verdict for name, verdict in verdicts.items() if verdict.request in hashes}

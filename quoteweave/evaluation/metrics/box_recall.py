@@ -44,8 +44,8 @@ class BoxCoverage:
             return {}
         row: dict[str, float | None] = {"gold_area": gold_area}
         for k in self._cutoffs:
-            found = _by_place(quotes[:k])
-            quote_area, common = _area(found), _common_area(gold, found)
+            quote_boxes = _by_place(quotes[:k])
+            quote_area, common = _area(quote_boxes), _common_area(gold, quote_boxes)
             row |= {f"quote_area@{k}": quote_area, f"common_area@{k}": common}
             row[f"box_recall@{k}"] = common / gold_area
             row[f"box_precision@{k}"] = common / quote_area if quote_area else None
@@ -126,7 +126,8 @@ class LayoutRecall:
         if quotes is None or not gold_area:
             return {}
         overlaps = [
-            sum(area(intersection(box, other)) for there, other in gold if there == place) for place, box in quotes
+            sum(area(intersection(box, gold_box)) for gold_place, gold_box in gold if gold_place == place)
+            for place, box in quotes
         ]
         return {f"layout_recall@{k}": sum(overlaps[:k]) / gold_area for k in self._cutoffs}
 
@@ -185,12 +186,12 @@ class GoldBoxRecall:
         row: dict[str, float | None] = {"gold_boxes": float(len(gold)), "gold_box_recall.parser": None}
         if example.document in self._documents:
             places = {place for place, _ in gold}
-            own = [(place, box) for place in places for box in self._quotes.get(place, ())]
-            row["gold_box_recall.parser"] = share_met(gold, own)
+            page_boxes = [(place, box) for place in places for box in self._quotes.get(place, ())]
+            row["gold_box_recall.parser"] = share_met(gold, page_boxes)
         for name, context in _contexts(prediction).items():
             hits = context.hits
-            found = [((hit.quote.document, hit.quote.page), hit.quote.bbox) for hit in hits]
-            row[f"gold_box_recall.{name}"] = share_met(gold, found)
+            context_boxes = [((hit.quote.document, hit.quote.page), hit.quote.bbox) for hit in hits]
+            row[f"gold_box_recall.{name}"] = share_met(gold, context_boxes)
         return row
 
 

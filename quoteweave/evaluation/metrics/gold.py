@@ -74,9 +74,9 @@ def own_gold(example: Example) -> dict[Item, Kind | None] | None:
     """
     if example.reference.relevant is None:
         return None
-    seen = {} if example.context is None else {hit.quote.id: hit.quote.kind for hit in example.context.hits}
+    kinds = {} if example.context is None else {hit.quote.id: hit.quote.kind for hit in example.context.hits}
     ids = [item for item, grade in example.reference.relevant.items() if grade > 0]
-    return {item: seen.get(item, _kind_by_name(item)) for item in ids}
+    return {item: kinds.get(item, _kind_by_name(item)) for item in ids}
 
 
 def _kind_by_name(item: str) -> Kind | None:

@@ -83,7 +83,7 @@ class Rankings:
             return {}
         row: dict[str, float | None] = {}
         for kind in KINDS:
-            gold = {item for item, of in kinds.items() if of == kind}
+            gold = {item for item, item_kind in kinds.items() if item_kind == kind}
             for k in self._cutoffs if gold else ():
                 row[f"{kind}.recall@{k}"] = len(gold.intersection(graded_ranking.ranking[:k])) / len(gold)
         return row
@@ -135,8 +135,8 @@ def _once(ranking: Sequence[Item]) -> list[Item]:
 
 def _layout_kinds(example: Example) -> dict[Item, Kind | None]:
     """Kinds by the example's own quotes only: retrieved quotes would only tell the kinds of gold that was found."""
-    own = example.context.hits if example.context else ()
-    quotes = [hit.quote for hit in own]
+    hits = example.context.hits if example.context else ()
+    quotes = [hit.quote for hit in hits]
     return {item_of(quote): quote.kind for quote in quotes if quote.layout_id is not None}
 
 
@@ -191,9 +191,9 @@ class ContextRecall:
         gold = gold_of(prediction, example)
         if gold is None or gold.context is None or prediction.scope == "context":
             return {}
-        there = set(gold.places().values())
-        row = {"context.recall": len(there) / len(gold.kinds) if gold.kinds else None}
+        in_context = set(gold.places().values())
+        row = {"context.recall": len(in_context) / len(gold.kinds) if gold.kinds else None}
         for kind in KINDS:
-            of_kind = {item for item, its in gold.kinds.items() if its == kind}
-            row[f"context.{kind}.recall"] = len(of_kind & there) / len(of_kind) if of_kind else None
+            of_kind = {item for item, item_kind in gold.kinds.items() if item_kind == kind}
+            row[f"context.{kind}.recall"] = len(of_kind & in_context) / len(of_kind) if of_kind else None
         return row

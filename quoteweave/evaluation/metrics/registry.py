@@ -87,8 +87,8 @@ def evidence_metrics(verdicts: Mapping[str, EvidenceVerdict], options: MetricOpt
             name: verdict.cited() for name, verdict in verdicts.items() if verdict.sentences is not None
         }
         if options.convention == "published":
-            read = {name: read_as_published(verdict) for name, verdict in verdicts.items()}
-            splits = {name: found.cited for name, found in read.items() if found is not None}
+            responses = {name: read_as_published(verdict) for name, verdict in verdicts.items()}
+            splits = {name: response.cited for name, response in responses.items() if response is not None}
         metrics.append(SourceSelection(options.marks, options.convention, splits=splits))
     return metrics
 
@@ -107,8 +107,8 @@ def list_metrics() -> list[MetricInfo]:
     >>> next(metric for metric in list_metrics() if metric.name == "short_answer").figures
     ('exact_match', 'token_f1')
     """
-    made = [make(MetricOptions()) for make in METRICS.values()]
-    return [MetricInfo(name=metric.name, figures=figure_names(metric), says=_first_line(metric)) for metric in made]
+    metrics = [make(MetricOptions()) for make in METRICS.values()]
+    return [MetricInfo(name=metric.name, figures=figure_names(metric), says=_first_line(metric)) for metric in metrics]
 
 
 def figure_names(metric: Metric) -> tuple[str, ...]:

@@ -104,8 +104,8 @@ def _entries() -> dict[str, _Entry]:
     return {name: _Entry.model_validate(entry) for name, entry in yaml.safe_load(text).items()}
 
 
-DEFAULT = "overall.f1"
-JUDGED = ("judge.", "citevqa.answer", "citevqa.relevance", "citevqa.saa")
+DEFAULT_FIGURE = "overall.f1"
+JUDGED_PREFIXES = ("judge.", "citevqa.answer", "citevqa.relevance", "citevqa.saa")
 """Prefixes of the names of figures that depend on a judge's scores."""
 
 
@@ -129,7 +129,7 @@ def ranking_figure(table: PublishedTable, by: str | None, runs: Sequence[Scores]
             f"{table.source} prints no figure by which runs are ranked; published_table({table.name!r}) reads it"
         )
     if by is None:
-        ranks = sorted(table.ranks, key=lambda name: name != DEFAULT)
+        ranks = sorted(table.ranks, key=lambda name: name != DEFAULT_FIGURE)
         return next((name for name in ranks if any(name in run.figures for run in runs)), ranks[0])
     if by in table.unlike:
         raise UsageError(
@@ -158,7 +158,7 @@ def leaderboard(table: PublishedTable, runs: Sequence[Scores], *, by: str) -> li
         if run.dataset not in table.datasets:
             raise UsageError(f"{table.source} is of {' and '.join(table.datasets)}, and {run.name} of {run.dataset}")
         for setting, figures in _settings(table, run):
-            comparable = is_whole(run) and not _is_of_a_part(table, run) and _is_same(table, run, by)
+            comparable = is_complete(run) and not _is_partial(table, run) and _is_defined_alike(table, run, by)
             value = _rounded(figures.get(by), table, by) if comparable else None
             lines.append((run.name, setting, True, figures, value))
     ranked = sorted(lines, key=lambda line: (line[4] is None, -(line[4] or 0.0)))
@@ -175,11 +175,11 @@ def leaderboard(table: PublishedTable, runs: Sequence[Scores], *, by: str) -> li
     ]
 
 
-def _is_same(table: PublishedTable, run: Scores, by: str) -> bool:
+def _is_defined_alike(table: PublishedTable, run: Scores, by: str) -> bool:
     return by not in table.published_only or run.convention == "published"
 
 
-def _is_of_a_part(table: PublishedTable, run: Scores) -> bool:
+def _is_partial(table: PublishedTable, run: Scores) -> bool:
     """Whether a run is known to be of fewer questions than the table."""
     return table.questions is not None and bool(run.questions) and _count_questions(run) < table.questions
 
@@ -189,7 +189,7 @@ def _count_questions(run: Scores) -> int:
     return len(run.questions) + run.missing
 
 
-def is_whole(run: Scores) -> bool:
+def is_complete(run: Scores) -> bool:
     """Whether every question of the dataset counts in the run's figures."""
     return not run.missing and (not run.failed or run.convention == "published")
 
@@ -200,13 +200,13 @@ def comparability_notes(table: PublishedTable, runs: Sequence[Scores]) -> list[s
         f"{run.name} has no rank: {pluralize(run.missing, 'question is', 'questions are')} not "
         f"answered, {run.failed} failed"
         for run in runs
-        if not is_whole(run)
+        if not is_complete(run)
     ]
     notes += [
         f"{run.name} has no rank: it is of {pluralize(_count_questions(run), 'question')}, and the table of "
         f"{table.questions:,}; a part of them may be easier or harder than all"
         for run in runs
-        if _is_of_a_part(table, run)
+        if _is_partial(table, run)
     ]
     strict = [run.name for run in runs if run.convention != "published"]
     if table.published_only and strict:
@@ -214,12 +214,12 @@ def comparability_notes(table: PublishedTable, runs: Sequence[Scores]) -> list[s
             f"{', '.join(strict)}: no rank by {', '.join(table.published_only)}, which the strict convention defines "
             "otherwise than what is printed; score with --convention published for one"
         )
-    marks = any(name.endswith(".f1.pooled") or name == DEFAULT for name in table.ranks)
+    marks = any(name.endswith(".f1.pooled") or name == DEFAULT_FIGURE for name in table.ranks)
     if marks and any((run.convention, run.marks) != ("published", "published") for run in runs):
         notes.append(
             "published figures are by the published convention and marks: --convention published is comparable"
         )
-    if any(name.startswith(JUDGED) for name in table.ranks):
+    if any(name.startswith(JUDGED_PREFIXES) for name in table.ranks):
         notes.append("scores of a judge are comparable where model and prompt are the same as in the paper")
     return notes
 
@@ -227,16 +227,16 @@ def comparability_notes(table: PublishedTable, runs: Sequence[Scores]) -> list[s
 def _settings(table: PublishedTable, run: Scores) -> Iterator[tuple[str, dict[str, float]]]:
     """The run's figures for each group that the table's rows distinguish."""
     if table.split is None:
-        yield f"{run.convention}, marks {run.marks}", _known(run.figures)
+        yield f"{run.convention}, marks {run.marks}", _defined_values(run.figures)
         return
     for setting in dict.fromkeys(row.setting for row in table.rows):
-        found = run.breakdowns.get(table.split, {}).get(setting)
-        if found is not None:
-            yield setting, _known(found)
+        figures = run.breakdowns.get(table.split, {}).get(setting)
+        if figures is not None:
+            yield setting, _defined_values(figures)
 
 
-def _known(figures: Mapping[str, Estimate]) -> dict[str, float]:
-    return {name: found.value for name, found in figures.items() if found.value is not None}
+def _defined_values(figures: Mapping[str, Estimate]) -> dict[str, float]:
+    return {name: estimate.value for name, estimate in figures.items() if estimate.value is not None}
 
 
 def _rounded(value: float | None, table: PublishedTable, by: str) -> float | None:

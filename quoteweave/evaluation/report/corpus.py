@@ -57,7 +57,7 @@ class CorpusStatistics:
         return {
             "name": self.name,
             "counts": dict(self.counts),
-            "distributions": {name: found.summary() for name, found in self.distributions.items()},
+            "distributions": {name: distribution.summary() for name, distribution in self.distributions.items()},
             "groups": {name: dict(groups) for name, groups in self.groups.items()},
             "gold_at": dict(self.gold_at),
         }
@@ -88,19 +88,19 @@ def collection_statistics(name: str, documents: Iterable[tuple[Document, Sequenc
     per_document: dict[str, list[float]] = {}
     quotes: list[Quote] = []
     number = pages = 0
-    for document, found in documents:
-        kept = [quote for quote in found if quote.retrievable]
-        kinds = Counter(quote.kind for quote in kept)
-        text = sum(words_in(quote.text) for quote in kept)
+    for document, document_quotes in documents:
+        retrievable = [quote for quote in document_quotes if quote.retrievable]
+        kinds = Counter(quote.kind for quote in retrievable)
+        text = sum(words_in(quote.text) for quote in retrievable)
         number, pages = number + 1, pages + document.pages
-        for what, value in {
+        for measure, value in {
             "pages": document.pages,
             "words": text,
             "text quotes": kinds["text"],
             "image quotes": kinds["image"],
         }.items():
-            per_document.setdefault(f"{what} per document", []).append(value)
-        quotes += kept
+            per_document.setdefault(f"{measure} per document", []).append(value)
+        quotes += retrievable
     layouts = Counter(quote.layout for quote in quotes)
     return CorpusStatistics(
         name,
@@ -110,7 +110,7 @@ def collection_statistics(name: str, documents: Iterable[tuple[Document, Sequenc
             **_kinds(quotes),
             **{f"quotes of layout {layout}": count for layout, count in layouts.most_common()},
         },
-        {**{what: Distribution(values) for what, values in per_document.items()}, **_lengths(quotes)},
+        {**{measure: Distribution(values) for measure, values in per_document.items()}, **_lengths(quotes)},
     )
 
 
@@ -120,22 +120,22 @@ def dataset_statistics(name: str, examples: Sequence[Example]) -> CorpusStatisti
     >>> dataset_statistics("mmdocrag-20", load_dataset("mmdocrag-20", Path("gold.jsonl"))).counts["questions"]
     4
     """
-    candidates = [hit.quote for one in examples if one.context for hit in one.context.hits]
-    gold = [[item for item, grade in (one.reference.relevant or {}).items() if grade > 0] for one in examples]
+    candidates = [hit.quote for example in examples if example.context for hit in example.context.hits]
+    gold = [[item for item, grade in (example.reference.relevant or {}).items() if grade > 0] for example in examples]
     gold_counts = [len(items) for items in gold if items]
-    references = [one.reference for one in examples]
+    references = [example.reference for example in examples]
     texts: dict[str, list[str | None]] = {
-        "words per question": [one.query.text for one in examples],
-        "words per short answer": [one.short_answer for one in references],
-        "words per answer": [one.answer for one in references],
+        "words per question": [example.query.text for example in examples],
+        "words per short answer": [reference.short_answer for reference in references],
+        "words per answer": [reference.answer for reference in references],
     }
-    lengths = {what: [words_in(text) for text in of if text] for what, of in texts.items()}
+    lengths = {measure: [words_in(text) for text in of if text] for measure, of in texts.items()}
     counted: dict[str, Sequence[float]] = {
         **lengths,
         "gold quotes per question": gold_counts,
-        "gold pages per question": [len(set(one.pages)) for one in references if one.pages],
+        "gold pages per question": [len(set(reference.pages)) for reference in references if reference.pages],
     }
-    documents = {one.document for one in examples if one.document is not None}
+    documents = {example.document for example in examples if example.document is not None}
     return CorpusStatistics(
         name,
         {
@@ -144,7 +144,7 @@ def dataset_statistics(name: str, examples: Sequence[Example]) -> CorpusStatisti
             **_gold_kinds(examples),
             **_kinds(candidates),
         },
-        {**{what: Distribution(values) for what, values in counted.items() if values}, **_lengths(candidates)},
+        {**{measure: Distribution(values) for measure, values in counted.items() if values}, **_lengths(candidates)},
         _groups(examples),
         _places(examples),
     )
@@ -156,27 +156,29 @@ def _kinds(quotes: Sequence[Quote]) -> dict[str, int]:
 
 
 def _gold_kinds(examples: Sequence[Example]) -> dict[str, int]:
-    kinds = Counter(kind for one in examples for kind in (own_gold(one) or {}).values())
+    kinds = Counter(kind for example in examples for kind in (own_gold(example) or {}).values())
     return {f"gold {kind} quotes": kinds[kind] for kind in ("text", "image") if kinds[kind]}
 
 
 def _lengths(quotes: Sequence[Quote]) -> dict[str, Distribution]:
     """Words and tokens per quote, by view; tokens are estimated without a tokenizer."""
-    found = {}
-    for what, shown in VIEWS.items():
-        texts = [text for quote in quotes if (text := shown(quote)) is not None]
+    distributions = {}
+    for view, text_of in VIEWS.items():
+        texts = [text for quote in quotes if (text := text_of(quote)) is not None]
         if texts:
-            found[f"words per {what}"] = Distribution([words_in(text) for text in texts])
-            found[f"tokens (estimated) per {what}"] = Distribution([estimate_tokens(text) for text in texts])
-    return found
+            distributions[f"words per {view}"] = Distribution([words_in(text) for text in texts])
+            distributions[f"tokens (estimated) per {view}"] = Distribution([estimate_tokens(text) for text in texts])
+    return distributions
 
 
 def _groups(examples: Sequence[Example]) -> dict[str, dict[str, int]]:
-    found: dict[str, Counter[str]] = {}
+    question_counts: dict[str, Counter[str]] = {}
     for example in examples:
         for name, groups in groups_of(example).items():
-            found.setdefault(name, Counter()).update(dict.fromkeys(groups, 1))
-    return {name: {group: counts[group] for group in ordered(sorted(counts))} for name, counts in found.items()}
+            question_counts.setdefault(name, Counter()).update(dict.fromkeys(groups, 1))
+    return {
+        name: {group: counts[group] for group in ordered(sorted(counts))} for name, counts in question_counts.items()
+    }
 
 
 def _places(examples: Sequence[Example]) -> dict[str, int]:
@@ -191,11 +193,11 @@ def corpus_tables(corpus: CorpusStatistics) -> list[Table]:
     """Tables of counts and distributions, then one for each breakdown of the questions, and one of gold by place."""
     total = corpus.counts.get("questions", 0)
     distributions = [
-        (Cell(text=name), *(Cell(text=_number(value)) for value in one.summary().values()))
-        for name, one in corpus.distributions.items()
+        (Cell(text=name), *(Cell(text=_number(value)) for value in distribution.summary().values()))
+        for name, distribution in corpus.distributions.items()
     ]
     tables = [
-        Table(title=corpus.name, head=("what", "number"), rows=_counted(corpus.counts)),
+        Table(title=corpus.name, head=("what", "number"), rows=_count_rows(corpus.counts)),
         Table(title="Distributions", head=("what", *Distribution(()).summary()), rows=tuple(distributions)),
     ]
     for name, groups in corpus.groups.items():
@@ -206,7 +208,9 @@ def corpus_tables(corpus: CorpusStatistics) -> list[Table]:
         label = breakdown_label(name)
         tables.append(Table(title=f"Questions by {label}", head=(label, "questions", "%"), rows=tuple(rows)))
     if corpus.gold_at:
-        tables.append(Table(title="Gold quotes by place", head=("place", "gold quotes"), rows=_counted(corpus.gold_at)))
+        tables.append(
+            Table(title="Gold quotes by place", head=("place", "gold quotes"), rows=_count_rows(corpus.gold_at))
+        )
     return [table for table in tables if table.rows]
 
 
@@ -224,7 +228,7 @@ def every_place(counts: Mapping[str, int]) -> dict[str, int]:
     }
 
 
-def _counted(counts: Mapping[str, int]) -> tuple[tuple[Cell, ...], ...]:
+def _count_rows(counts: Mapping[str, int]) -> tuple[tuple[Cell, ...], ...]:
     return tuple((Cell(text=name), Cell(text=_number(count))) for name, count in counts.items())
 
 
@@ -235,36 +239,39 @@ def _number(value: float | None) -> str:
 
 
 _BINS = 24
-_PER_DOCUMENT = tuple(f"{what} per document" for what in ("pages", "words", "image quotes", "text quotes"))
-_OTHERS = ("words per question", "words per short answer", "words per answer", "gold quotes per question")
+_PER_DOCUMENT = tuple(f"{measure} per document" for measure in ("pages", "words", "image quotes", "text quotes"))
+_PER_QUESTION = ("words per question", "words per short answer", "words per answer", "gold quotes per question")
 
 
 def corpus_plots(corpus: CorpusStatistics) -> list[Plot]:
     """The plots for which there are data. Raises MissingExtra without matplotlib."""
     drawn = [
-        _histograms(corpus, _PER_DOCUMENT, "documents", "How long documents are (MMDocRAG's Figure 4)", "documents"),
+        _histogram_plot(corpus, _PER_DOCUMENT, "documents", "How long documents are (MMDocRAG's Figure 4)"),
         _length_plots(corpus),
-        _histograms(corpus, _OTHERS, "questions", "Questions and their answers", "questions"),
-        *(_bars(groups, f"questions-by-{name.replace('_', '-')}", f"Questions by {breakdown_label(name)}")
-          for name, groups in corpus.groups.items()),
-        _bars(every_place(corpus.gold_at), "gold-by-place", "Gold quotes by their place in the context"),
-    ]  # fmt: skip
+        _histogram_plot(corpus, _PER_QUESTION, "questions", "Questions and their answers"),
+        *(
+            _bar_plot(groups, f"questions-by-{name.replace('_', '-')}", f"Questions by {breakdown_label(name)}")
+            for name, groups in corpus.groups.items()
+        ),
+        _bar_plot(every_place(corpus.gold_at), "gold-by-place", "Gold quotes by their place in the context"),
+    ]
     return [plot for plot in drawn if plot is not None]
 
 
-def _histograms(corpus: CorpusStatistics, names: Sequence[str], file: str, title: str, of: str) -> Plot | None:
+def _histogram_plot(corpus: CorpusStatistics, names: Sequence[str], unit: str, title: str) -> Plot | None:
+    """A histogram for each named distribution that there is; `unit` is what is counted, and the file's name."""
     distributions = [(name, corpus.distributions[name]) for name in names if name in corpus.distributions]
     if not distributions:
         return None
-    with style(file):
+    with style(unit):
         figure, axes = panels(len(distributions), height=1.9, extra=0.3, columns=2, common=False)
         for axis, (name, distribution) in zip(axes, distributions, strict=True):
             axis.hist(distribution.values, bins=_bins(distribution.values), color=BAR)
             axis.locator_params(axis="x", nbins=5, integer=True, min_n_ticks=1)
             axis.locator_params(axis="y", integer=True)
-            _median(axis, distribution)
-            axis.set(xlabel=name, ylabel=of)
-        return make_plot(figure, file, title=title, says="The dashed line is the median.")
+            _draw_median(axis, distribution)
+            axis.set(xlabel=name, ylabel=unit)
+        return make_plot(figure, unit, title=title, says="The dashed line is the median.")
 
 
 def _length_plots(corpus: CorpusStatistics) -> Plot | None:
@@ -302,7 +309,7 @@ def _length_plots(corpus: CorpusStatistics) -> Plot | None:
         )
 
 
-def _bars(counts: Mapping[str, int], file: str, title: str) -> Plot | None:
+def _bar_plot(counts: Mapping[str, int], file: str, title: str) -> Plot | None:
     if not counts:
         return None
     from matplotlib.figure import Figure
@@ -326,5 +333,5 @@ def _bins(values: Sequence[float]) -> list[float] | int:
     return [number - 0.5 for number in range(least, most + 2)] if most - least < _BINS else _BINS
 
 
-def _median(axis: Any, distribution: Distribution) -> None:
+def _draw_median(axis: Any, distribution: Distribution) -> None:
     axis.axvline(distribution.summary()["median"], color=INK, linewidth=0.8, linestyle=(0, (3, 2)))

@@ -25,7 +25,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*")
 WIDTH = 7.2
 """Width of a plot in inches: the two columns of a paper."""
 
-_THEMED: Mapping[str, str] = {INK: "currentColor", GRID: "var(--line)", FAINT: "var(--faint)", SHEET: "none"}
+_THEME_COLOURS: Mapping[str, str] = {INK: "currentColor", GRID: "var(--line)", FAINT: "var(--faint)", SHEET: "none"}
 _STYLE: Mapping[Any, Any] = {
     **{"font.size": 8.5, "axes.titlesize": 8.5, "axes.labelsize": 8.5, "legend.fontsize": 8},
     **{"axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True, "axes.titlelocation": "left"},
@@ -37,7 +37,7 @@ _STYLE: Mapping[Any, Any] = {
     **{"text.parse_math": False, "svg.fonttype": "none", "pdf.fonttype": 42},
 }
 _ID = lazy_regex(r'(\bid="|href="#|url\(#)')
-_NOTHING = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+_NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
 class Plot(Record):
@@ -55,7 +55,7 @@ class Plot(Record):
         body = self.svg[self.svg.index("<svg") :]
         body = re.sub(r"<defs>\s*<style[^>]*>.*?</style>\s*</defs>", "", body, flags=re.DOTALL)
         body = _ID.sub(rf"\g<1>{self.name}-", body)
-        for colour, themed in _THEMED.items():
+        for colour, themed in _THEME_COLOURS.items():
             body = body.replace(colour, themed)
         return body
 
@@ -81,7 +81,7 @@ def require_matplotlib() -> None:
 def make_plot(figure: "Figure", name: str, *, title: str, says: str = "", table: Table | None = None) -> Plot:
     """Make the plot of a figure; call it within the style in which the figure was drawn."""
     svg, pdf = io.BytesIO(), io.BytesIO()
-    figure.savefig(svg, format="svg", metadata=_NOTHING)
+    figure.savefig(svg, format="svg", metadata=_NO_METADATA)
     figure.set_layout_engine("none")  # the layout that was computed once is used for both files
     figure.savefig(pdf, format="pdf", metadata={"Creator": None, "Producer": None, "CreationDate": None})
     title = title[:1].upper() + title[1:]

@@ -93,17 +93,17 @@ def count_errors(labels: Labels, kinds: Sequence[str], examples: Sequence[Exampl
             for group in groups:
                 members[breakdown][group].append(labelled_kinds)
     return ErrorAnalysis(
-        total=_counts(list(labels.values()), kinds),
+        total=_count_kinds(list(labels.values()), kinds),
         groups={
-            breakdown: {group: _counts(groups[group], kinds) for group in sorted(groups)}
+            breakdown: {group: _count_kinds(groups[group], kinds) for group in sorted(groups)}
             for breakdown, groups in members.items()
         },
     )
 
 
-def _counts(labels: Sequence[Sequence[str]], kinds: Sequence[str]) -> ErrorCounts:
-    tally = Counter(name for found in labels for name in set(found))
-    sound = sum(not found for found in labels)
+def _count_kinds(labels: Sequence[Sequence[str]], kinds: Sequence[str]) -> ErrorCounts:
+    tally = Counter(name for answer_kinds in labels for name in set(answer_kinds))
+    sound = sum(not answer_kinds for answer_kinds in labels)
     return ErrorCounts(answers=len(labels), sound=sound, kinds={name: tally[name] for name in kinds})
 
 
@@ -116,13 +116,13 @@ def error_agreement(
     >>> found.n, found.figures["a.kappa"].value
     (2, 1.0)
     """
-    both = [name for name in judge if name in people]
-    if not both:
+    shared = [name for name in judge if name in people]
+    if not shared:
         raise DatasetError("no answer is labelled by both the judge and people; check that the ids agree")
-    rows = [_row(judge[name], people[name], kinds) for name in both]
+    rows = [_row(judge[name], people[name], kinds) for name in shared]
     figures = [aggregate for kind in kinds for aggregate in _figures(kind)]
-    left_out = len(judge.keys() | people.keys()) - len(both)
-    return ErrorAgreement(n=len(both), left_out=left_out, figures=estimates(figures, rows, both, intervals))
+    left_out = len(judge.keys() | people.keys()) - len(shared)
+    return ErrorAgreement(n=len(shared), left_out=left_out, figures=estimates(figures, rows, shared, intervals))
 
 
 def _row(judge: Sequence[str], people: Sequence[str], kinds: Sequence[str]) -> Row:
@@ -204,12 +204,12 @@ def write_error_page(
     lost: set[str] = set()
 
     def read(name: str | None) -> str | None:
-        found = None if pictures is None else pictures(name)
-        if found is None and name is not None:
+        data_url = None if pictures is None else pictures(name)
+        if data_url is None and name is not None:
             lost.add(name)
-        return found
+        return data_url
 
-    answers = [_shown(*pair, read) for pair in pairs]
+    answers = [_labelled_answer(*pair, read) for pair in pairs]
     try:
         path.write_bytes(error_page(answers, run, kinds).encode("utf-8", "replace"))
     except OSError as error:
@@ -226,30 +226,32 @@ def error_page(answers: Sequence[LabelledAnswer], run: str, kinds: Sequence[Erro
         "answers": [answer.model_dump(mode="json") for answer in answers],
     }
     # The data are in a script element, which "</script" or "<!--" would end or change, so no string may contain these.
-    held = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    escaped = (
+        json.dumps(data, ensure_ascii=True).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    )
     style, script = ((_TEMPLATES / f"errors.{kind}").read_text("utf-8") for kind in ("css", "js"))
     policy = f"default-src 'none'; img-src data:; style-src {policy_hash(style)}; script-src {policy_hash(script)}"
     return open_template(_TEMPLATES, "errors.html.j2").render(
         title=f"Errors in {run}",
         policy=policy,
-        key=hashlib.sha256(held.encode()).hexdigest()[:16],
+        key=hashlib.sha256(escaped.encode()).hexdigest()[:16],
         style=Markup(style),  # noqa: S704  # a file of ours
         script=Markup(script),  # noqa: S704  # a file of ours
-        data=Markup(held),  # noqa: S704  # escaped above
+        data=Markup(escaped),  # noqa: S704  # escaped above
     )
 
 
-def _shown(prediction: Prediction, example: Example, pictures: PictureReader) -> LabelledAnswer:
+def _labelled_answer(prediction: Prediction, example: Example, pictures: PictureReader) -> LabelledAnswer:
     search = prediction.paper_search
-    said = answer_of(prediction.response or "", "own").strip()
+    answer = answer_of(prediction.response or "", "own").strip()
     # The length of a search is limited already, and its end says what was selected.
     steps = describe_search(search) if search is not None and search.steps else None
     return LabelledAnswer(
         id=example.id,
         sha256=answer_hash(prediction),
         question=example.query.text,
-        answer=said[:MAX_CHARACTERS] if steps is None else steps,
-        cut=max(0, len(said) - MAX_CHARACTERS) if steps is None else 0,
+        answer=answer[:MAX_CHARACTERS] if steps is None else steps,
+        cut=max(0, len(answer) - MAX_CHARACTERS) if steps is None else 0,
         gold_answer=example.reference.answer or example.reference.short_answer or "",
         quotes=tuple(shown_quotes(prediction, example, pictures)),
     )

@@ -80,7 +80,7 @@ CORRELATION = {
 """The figures with which the F1 on all quotes is correlated."""
 LABELS: Mapping[str, str] = {
     **{**SELECTION, **SOURCES, **ANSWERS, **SEARCHES, **JUDGE, "judge.average": "judge's average", **CONTEXT, **RANKED},
-    **{name: f"correlation of overall F1 and {what}" for name, what in CORRELATION.items()},
+    **{name: f"correlation of overall F1 and {score_name}" for name, score_name in CORRELATION.items()},
 }
 _BREAKDOWNS = {
     "evidence": "evidence modality",
@@ -153,8 +153,8 @@ def breakdown_label(breakdown: str) -> str:
 
 def ordered(groups: Iterable[str]) -> list[str]:
     """Each group once; numbers by size, others in the given order."""
-    found = list(dict.fromkeys(groups))
-    return [name for name in _COUNTS if name in found] if set(found) <= set(_COUNTS) else found
+    unique = list(dict.fromkeys(groups))
+    return [name for name in _COUNTS if name in unique] if set(unique) <= set(_COUNTS) else unique
 
 
 def group_label(group: str) -> str:

@@ -25,7 +25,7 @@ from quoteweave.evaluation.scoring.saved_runs import ScoredRun, ScoringRequest, 
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.intervals import Estimate, Intervals, cluster_intervals
 
-_ALL = (
+_ALL_FIGURES = (
     *("tokens.input", "tokens.output"),
     *(f"{kind}.{ratio}.pooled" for kind in ("image", "text") for ratio in RATIOS),
     *("overall.f1", "bleu", "rouge_l.f1"),
@@ -34,7 +34,7 @@ _ALL = (
 _VIEWS = ("vlm_text", "ocr_text")
 _PRINTED_AS = {"tokens.input": "tokens_in", "tokens.output": "tokens_out", "rouge_l.f1": "rouge_l"}
 """Figures that have other names in published tables."""
-_OF_FIGURES = lazy_regex(r"((?:[\w.@]+ and )*+[\w.@]+)(?:: | compare | \()")
+_FIGURES_OF_NOTE = lazy_regex(r"((?:[\w.@]+ and )*+[\w.@]+)(?:: | compare | \()")
 """The beginning of a note on one or two figures."""
 
 
@@ -87,11 +87,11 @@ PAIR_LAYOUTS: Mapping[str, PairLayout] = {
     ),
     "image-text": _IMAGE_TEXT,
     "image-text-full": _IMAGE_TEXT.model_copy(
-        update={"source": "MMDocRAG, arXiv 2505.16470, Table 12", "figures": _ALL}
+        update={"source": "MMDocRAG, arXiv 2505.16470, Table 12", "figures": _ALL_FIGURES}
     ),
     "thinking": _THINKING,
     "thinking-full": _THINKING.model_copy(
-        update={"source": "MMDocRAG, arXiv 2505.16470, Table 10", "figures": _ALL, "relative": False}
+        update={"source": "MMDocRAG, arXiv 2505.16470, Table 10", "figures": _ALL_FIGURES, "relative": False}
     ),
     "fine-tuning": PairLayout(
         source="MMDocRAG, arXiv 2505.16470, Figure 6",
@@ -144,7 +144,7 @@ def make_pairs(
     _check_sides([request.run for request in requests], layout)
     examples = load_dataset(requests[0].dataset, requests[0].references)
     runs = []
-    for request, name in zip(requests, run_names([one.run for one in requests]), strict=True):
+    for request, name in zip(requests, run_names([request.run for request in requests]), strict=True):
         scored = score(request.model_copy(update={"by": ()}), examples=examples, intervals=intervals, prices=prices)
         notes = tuple(note for note in scored.scores.notes if concerns(note, layout))
         runs.append((scored, scored.scores.model_copy(update={"name": name, "notes": notes})))
@@ -165,17 +165,17 @@ def _check_sides(runs: Sequence[Path], layout: PairLayout) -> None:
     Run folders show this by their record, the authors' files by their names.
     """
     if len(runs) < 2 or len(runs) % 2:
-        found = pluralize(len(runs), "run")
-        raise UsageError(f"{found}: name two for each pair, first {layout.first}, then {layout.second}")
+        count = pluralize(len(runs), "run")
+        raise UsageError(f"{count}: name two for each pair, first {layout.first}, then {layout.second}")
     order = f"name pairs of runs, first {layout.first}, then {layout.second}"
     for position, run in enumerate(runs):
-        here, other = layout.values if position % 2 == 0 else layout.values[::-1]
+        required, excluded = layout.values if position % 2 == 0 else layout.values[::-1]
         record = read_run_record(run) if layout.key and (run / RUN_FILE).is_file() else None
         value = None if record is None else record.configuration.get(layout.key)
-        if value is not None and value == other:
+        if value is not None and value == excluded:
             raise UsageError(
                 f"{run} was made with {layout.key} = {json.dumps(value)}, and stands where it has to be "
-                f"{json.dumps(here)}: {order}"
+                f"{json.dumps(required)}: {order}"
             )
         mark, wrong = layout.file_marks if position % 2 == 0 else layout.file_marks[::-1]
         if wrong and wrong in run.name and not (mark and mark in run.name):
@@ -185,15 +185,15 @@ def _check_sides(runs: Sequence[Path], layout: PairLayout) -> None:
 
 def concerns(note: str, layout: PairLayout) -> bool:
     """Whether a note is about the run as a whole, or about a figure that the layout shows."""
-    named = _OF_FIGURES.match(note)
+    named = _FIGURES_OF_NOTE.match(note)
     return named is None or any(name in layout.figures for name in named[1].split(" and "))
 
 
 def _changes(scored: ScoredRun, pair: tuple[Scores, Scores], layout: PairLayout) -> dict[str, Comparison]:
     names = [name for name in layout.figures if all(name in run.figures for run in pair)]
     aggregates = [scored.aggregates[name] for name in names]
-    found = compare_scores(pair[::-1], aggregates, relative=layout.relative)
-    return {one.figure: one for one in found}
+    comparisons = compare_scores(pair[::-1], aggregates, relative=layout.relative)
+    return {comparison.figure: comparison for comparison in comparisons}
 
 
 def pairs_table(pairs: Sequence[RunPair], layout: PairLayout) -> Table:
@@ -203,9 +203,11 @@ def pairs_table(pairs: Sequence[RunPair], layout: PairLayout) -> Table:
     for pair in pairs:
         sides = (layout.first, layout.second)
         for run, side in zip(pair.runs, sides, strict=True):
-            rows.append((Cell(text=run.name, detail=side), *(_figure(name, run.figures.get(name)) for name in names)))
-        rows.append((_change_label(layout, names), *(_change(pair.changes.get(name), layout) for name in names)))
-        rows += _printed(pair, layout, names)
+            rows.append(
+                (Cell(text=run.name, detail=side), *(_figure_cell(name, run.figures.get(name)) for name in names))
+            )
+        rows.append((_change_label(layout, names), *(_change_cell(pair.changes.get(name), layout) for name in names)))
+        rows += _printed_rows(pair, layout, names)
     return Table(
         title=f"From {layout.first} to {layout.second}",
         head=("run", *map(label, names)),
@@ -214,7 +216,7 @@ def pairs_table(pairs: Sequence[RunPair], layout: PairLayout) -> Table:
     )
 
 
-def _figure(name: str, estimate: Estimate | None) -> Cell:
+def _figure_cell(name: str, estimate: Estimate | None) -> Cell:
     if estimate is None or estimate.value is None:
         return Cell(text=UNDEFINED)
     return Cell(text=written(name, estimate.value), detail=interval(name, estimate))
@@ -227,7 +229,7 @@ def _change_label(layout: PairLayout, names: Sequence[str], before: str = "") ->
     return Cell(text=f"{before}change, points{' or tokens' if counts else ''}")
 
 
-def _change(comparison: Comparison | None, layout: PairLayout) -> Cell:
+def _change_cell(comparison: Comparison | None, layout: PairLayout) -> Cell:
     if comparison is None or comparison.difference is None:
         return Cell(text=UNDEFINED)
     figure = "overall.f1" if layout.relative else comparison.figure  # per cent
@@ -237,7 +239,7 @@ def _change(comparison: Comparison | None, layout: PairLayout) -> Cell:
     p = p_value(comparison.p_holm)
     shown = f"p {p}" if p.startswith("<") else f"p = {p}"
     details = (bounds, shown, f"n = {comparison.n}")
-    return Cell(text=signed(figure, comparison.difference), detail="; ".join(one for one in details if one))
+    return Cell(text=signed(figure, comparison.difference), detail="; ".join(detail for detail in details if detail))
 
 
 def signed(figure: str, change: float) -> str:
@@ -245,7 +247,7 @@ def signed(figure: str, change: float) -> str:
     return ("+" if change > 0 else "") + written(figure, change)
 
 
-def _printed(pair: RunPair, layout: PairLayout, names: Sequence[str]) -> list[tuple[Cell, ...]]:
+def _printed_rows(pair: RunPair, layout: PairLayout, names: Sequence[str]) -> list[tuple[Cell, ...]]:
     """The printed rows of the two runs, and the change between the printed values."""
     rows = [
         (
@@ -257,8 +259,8 @@ def _printed(pair: RunPair, layout: PairLayout, names: Sequence[str]) -> list[tu
     ]
     first, second = pair.printed
     if first is not None and second is not None:
-        found = [(name, printed_figure(first, name), printed_figure(second, name)) for name in names]
-        cells = (Cell(text=_printed_change(name, ours, theirs, layout)) for name, ours, theirs in found)
+        printed_values = [(name, printed_figure(first, name), printed_figure(second, name)) for name in names]
+        cells = (Cell(text=_printed_change(name, ours, theirs, layout)) for name, ours, theirs in printed_values)
         rows.append((_change_label(layout, names, "printed: "), *cells))
     return rows
 
@@ -282,14 +284,14 @@ def printed_row(table: PublishedTable, name: str) -> PublishedRow:
         >>> printed_row(published_table("mmdocrag-20"), "GPT-4.1, multimodal").figures["overall.f1"]
         0.702
     """
-    found = [row for row in table.rows if name in (row.system, f"{row.system}, {row.setting}")]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        several = "; ".join(f"{row.system}, {row.setting}" for row in found)
+    rows = [row for row in table.rows if name in (row.system, f"{row.system}, {row.setting}")]
+    if len(rows) == 1:
+        return rows[0]
+    if rows:
+        several = "; ".join(f"{row.system}, {row.setting}" for row in rows)
         raise UsageError(f"{table.source} has several rows {name!r}; there are: {several}")
     known = {full.casefold(): full for row in table.rows for full in (row.system, f"{row.system}, {row.setting}")}
-    near = [repr(known[one]) for one in get_close_matches(name.casefold(), list(known))]
+    near = [repr(known[near_name]) for near_name in get_close_matches(name.casefold(), list(known))]
     systems = list(dict.fromkeys(row.system for row in table.rows))
     hint = f"did you mean {' or '.join(near)}?" if near else f"its systems are: {join_names(systems)}"
     raise UsageError(f"{table.source} has no row {name!r}; {hint}")
@@ -310,11 +312,11 @@ def pairs_plot(pairs: Sequence[RunPair], layout: PairLayout) -> Plot | None:
         axes = figure.subplots(1, len(names), squeeze=False, sharey=True)[0]
         for axis, name in zip(axes, names, strict=True):
             for position, pair in enumerate(pairs):
-                _pair(axis, name, position, [run.figures.get(name) for run in pair.runs])
+                _draw_pair(axis, name, position, [run.figures.get(name) for run in pair.runs])
             axis.set(xlabel=with_unit(name), ylim=(len(pairs) - 0.4, -0.6))
             axis.grid(visible=False, axis="y")
         axes[0].set_yticks(range(len(pairs)), [_pair_label(pair) for pair in pairs])
-        marks = [axes[0].plot([], [], **_mark(second))[0] for second in (False, True)]
+        marks = [axes[0].plot([], [], **_mark_style(second))[0] for second in (False, True)]
         figure.legend(marks, (layout.first, layout.second), loc="outside upper right", ncols=2, handletextpad=0.3)
         return make_plot(
             figure,
@@ -330,13 +332,13 @@ def _pair_label(pair: RunPair) -> str:
     return f"{first}\n→ {second}"
 
 
-def _mark(second: bool) -> dict[str, Any]:
+def _mark_style(second: bool) -> dict[str, Any]:
     return {"marker": "o", "color": HIGHLIGHT, "markersize": 5.5, "linestyle": "none", "markeredgewidth": 1.3} | (
         {} if second else {"markerfacecolor": "white"}
     )
 
 
-def _pair(axis: Any, name: str, place: int, estimates: Sequence[Estimate | None]) -> None:
+def _draw_pair(axis: Any, name: str, place: int, estimates: Sequence[Estimate | None]) -> None:
     scale = unit(name).scale
     defined = [
         (second, estimate)
@@ -350,4 +352,4 @@ def _pair(axis: Any, name: str, place: int, estimates: Sequence[Estimate | None]
         at = place + (0.14 if second else -0.14)
         if estimate.low is not None and estimate.high is not None:
             axis.plot((scale * estimate.low, scale * estimate.high), (at, at), color=INK, linewidth=0.9)
-        axis.plot(scale * (estimate.value or 0), place, **_mark(bool(second)), zorder=3)
+        axis.plot(scale * (estimate.value or 0), place, **_mark_style(bool(second)), zorder=3)

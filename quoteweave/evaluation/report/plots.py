@@ -23,25 +23,25 @@ from quoteweave.evaluation.report.drawing import (
 )
 from quoteweave.evaluation.report.labels import JUDGE, breakdown_label, group_label, label, unit, with_unit
 from quoteweave.evaluation.report.runs import Report, RunReport
-from quoteweave.evaluation.report.tables import breakdown_table, groups_of
+from quoteweave.evaluation.report.tables import breakdown_table, report_groups
 from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, POSITION_FIGURE, text_first
 from quoteweave.evaluation.statistics.intervals import Estimate
 
 _HEIGHT = 0.21
 """Height of a bar and its gap, in inches."""
 INTERVAL = "Thin lines are 95 % intervals: where two of them overlap widely, the difference may be chance."
-_F1 = ("overall.f1", "image.f1.pooled", "text.f1.pooled")
+_F1_FIGURES = ("overall.f1", "image.f1.pooled", "text.f1.pooled")
 
 
 def selection_plot(report: Report) -> Plot | None:
     """Bars of the F1 on all, image and text quotes, one bar a run."""
-    known = report.known(_F1)
+    known = report.known(_F1_FIGURES)
     if not known:
         return None
     with style("selection"):
         figure, axes = panels(len(known), height=0.3 + _HEIGHT * len(report.runs))
         for axis, name in zip(axes, known, strict=True):
-            _bars(
+            _draw_bars(
                 axis,
                 [shortened(run.name) for run in report.runs],
                 [run.scores.figures.get(name) for run in report.runs],
@@ -81,7 +81,7 @@ def judge_plot(report: Report) -> Plot | None:
 
 def positions_plot(report: Report) -> Plot | None:
     """Recall of gold quotes by their place in the context (Figure 8)."""
-    places = groups_of(report, BY_POSITION)
+    places = report_groups(report, BY_POSITION)
     if not places:
         return None
     # Places without gold quotes keep their room, so that distances on the axis are distances in the context.
@@ -93,9 +93,9 @@ def positions_plot(report: Report) -> Plot | None:
         for axis, run in zip(axes, report.runs, strict=True):
             for other in report.runs:
                 for line in _by_position(other, places, at) if other is not run else ():
-                    _line(axis, line, FAINT)
+                    _draw_line(axis, line, FAINT)
             for line in _by_position(run, places, at):
-                _line(axis, line, HIGHLIGHT, band=True)
+                _draw_line(axis, line, HIGHLIGHT, band=True)
             axis.set(ylim=(0, 100), title=_panel_title(report, run))
             shown = [(x, x if x <= texts else x - texts - 1) for x in range(1, max(at) + 1)]
             shown = [(x, number) for x, number in shown if number % 3 == 1]
@@ -114,21 +114,21 @@ def positions_plot(report: Report) -> Plot | None:
 
 def breakdown_plot(report: Report, breakdown: str) -> Plot | None:
     """Bars of the main figure by the groups of a breakdown, one panel a run (Figures 9 to 11)."""
-    groups, main = groups_of(report, breakdown), report.main
+    groups, main = report_groups(report, breakdown), report.main
     if not groups or main is None:
         return None
     with style(f"by-{breakdown}"):
         figure, axes = panels(len(report.runs), height=0.35 + _HEIGHT * len(groups))
         for axis, run in zip(axes, report.runs, strict=True):
-            found = run.scores.breakdowns.get(breakdown, {})
-            _bars(
+            figures_by_group = run.scores.breakdowns.get(breakdown, {})
+            _draw_bars(
                 axis,
                 [shortened(group_label(group)) for group in groups],
-                [found.get(group, {}).get(main) for group in groups],
+                [figures_by_group.get(group, {}).get(main) for group in groups],
             )
             axis.set_title(_panel_title(report, run))
-            if (whole := run.value(main)) is not None:
-                axis.axvline(100 * whole, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
+            if (overall := run.value(main)) is not None:
+                axis.axvline(100 * overall, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
         figure.supxlabel(f"{label(main)}, %", color=INK, fontsize=8.5)
         return make_plot(
             figure,
@@ -147,7 +147,7 @@ def _scatter(report: Report, across: str, name: str, *, title: str, says: str) -
         figure, (axis,) = panels(1, height=3.1)
         for position, run in enumerate(report.runs):
             if run in placed:
-                _mark(axis, run, (across, main), position)
+                _draw_mark(axis, run, (across, main), position)
         axis.set(xlabel=with_unit(across), ylabel=with_unit(main))
         most = max(unit(across).scale * (run.value(across) or 0) for run in placed)
         axis.set(ylim=(0, 100), xlim=(0, MAX_SCORE if across in JUDGE else 1.1 * most or 1))
@@ -169,9 +169,9 @@ class _Point(NamedTuple):
 def _points(at: Sequence[float], estimates: Sequence[Estimate | None], scale: float = 100) -> list[_Point]:
     """The estimates that have a value, each at its position."""
     return [
-        _Point(place, scale * one.value, *_arms(one.value, one, scale))
-        for place, one in zip(at, estimates, strict=True)
-        if one is not None and one.value is not None
+        _Point(place, scale * estimate.value, *_arms(estimate.value, estimate, scale))
+        for place, estimate in zip(at, estimates, strict=True)
+        if estimate is not None and estimate.value is not None
     ]
 
 
@@ -181,7 +181,7 @@ def _arms(value: float, estimate: Estimate, scale: float) -> tuple[float, float]
     return max(0.0, scale * (value - low)), max(0.0, scale * (high - value))
 
 
-def _mark(axis: Any, run: RunReport, figures: tuple[str, str], place: int) -> None:
+def _draw_mark(axis: Any, run: RunReport, figures: tuple[str, str], place: int) -> None:
     (x,), (y,) = (_points([0], [run.scores.figures[name]], unit(name).scale) for name in figures)
     axis.errorbar(
         x.value,
@@ -198,7 +198,7 @@ def _mark(axis: Any, run: RunReport, figures: tuple[str, str], place: int) -> No
     )
 
 
-def _bars(axis: Any, names: Sequence[str], estimates: Sequence[Estimate | None]) -> None:
+def _draw_bars(axis: Any, names: Sequence[str], estimates: Sequence[Estimate | None]) -> None:
     """Draw horizontal bars, the first on top; a name without a value keeps its place."""
     points = _points(range(len(names)), estimates)
     axis.barh([point.at for point in points], [point.value for point in points], height=0.66, color=BAR)
@@ -210,7 +210,7 @@ def _bars(axis: Any, names: Sequence[str], estimates: Sequence[Estimate | None])
     axis.grid(visible=False, axis="y")
 
 
-def _line(axis: Any, points: Sequence[_Point], colour: str, *, band: bool = False) -> None:
+def _draw_line(axis: Any, points: Sequence[_Point], colour: str, *, band: bool = False) -> None:
     xs, values = [point.at for point in points], [point.value for point in points]
     if not band:
         axis.plot(xs, values, color=colour, linewidth=0.8)
@@ -222,8 +222,8 @@ def _line(axis: Any, points: Sequence[_Point], colour: str, *, band: bool = Fals
 
 def _by_position(run: RunReport, places: Sequence[str], at: Sequence[int]) -> list[list[_Point]]:
     """The points of a line for text quotes, and of one for image quotes."""
-    found = run.scores.breakdowns.get(BY_POSITION, {})
-    points = _points(at, [found.get(place, {}).get(POSITION_FIGURE) for place in places])
+    figures_by_place = run.scores.breakdowns.get(BY_POSITION, {})
+    points = _points(at, [figures_by_place.get(place, {}).get(POSITION_FIGURE) for place in places])
     texts = {x for x, place in zip(at, places, strict=True) if place.startswith("text")}
     return [[point for point in points if (point.at in texts) == is_text] for is_text in (True, False)]
 
@@ -270,7 +270,7 @@ def distributions_plot(report: Report) -> Plot | None:
         for axis, (name, axis_label) in zip(axes, measures.items(), strict=True):
             for position, run in enumerate(report.runs):
                 if values := _values(run, name):
-                    _distribution_line(axis, values, position, shortened(run.name))
+                    _draw_distribution(axis, values, position, shortened(run.name))
             axis.set(xlabel=axis_label, ylim=(0, 100), xlim=(0, None))
             axis.locator_params(axis="x", nbins=5)
         axes[0].set_ylabel("questions that took no more, %")
@@ -289,11 +289,11 @@ def distributions_plot(report: Report) -> Plot | None:
 
 def _values(run: RunReport, name: str) -> list[float]:
     """The known values of a column over the questions that did not fail, sorted."""
-    found = (question.row.get(name) for question in run.scores.questions)
-    return sorted(value for value in found if value is not None and math.isfinite(value))
+    values = (question.row.get(name) for question in run.scores.questions)
+    return sorted(value for value in values if value is not None and math.isfinite(value))
 
 
-def _distribution_line(axis: Any, values: Sequence[float], place: int, name: str) -> None:
+def _draw_distribution(axis: Any, values: Sequence[float], place: int, name: str) -> None:
     shares = [100 * (number + 1) / len(values) for number in range(len(values))]
     style = {"color": COLOURS[place % len(COLOURS)], "linestyle": _LINES[place // len(COLOURS) % len(_LINES)]}
     axis.plot(

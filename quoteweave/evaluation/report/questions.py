@@ -69,16 +69,23 @@ def extreme_questions(run: RunReport, figure: str | None, pictures: PictureReade
     questions = run.scores.questions
     errors = Counter(question.error for question in questions if question.error is not None)
     common = errors.most_common(SHOWN)
-    others = errors.total() - sum(count for _, count in common)
-    reasons = (*(f"{error} ({count})" for error, count in common), *([f"other reasons ({others})"] if others else []))
+    other_count = errors.total() - sum(count for _, count in common)
+    reasons = (
+        *(f"{error} ({count})" for error, count in common),
+        *([f"other reasons ({other_count})"] if other_count else []),
+    )
     if figure is None:
         return ExtremeQuestions(worst=(), best=(), errors=reasons)
-    counted = [(value, one) for one in questions if one.error is None and (value := one.row.get(figure)) is not None]
-    ranked = sorted(counted, key=lambda each: (each[0], -_gold(each[1])))
+    counted = [
+        (value, question)
+        for question in questions
+        if question.error is None and (value := question.row.get(figure)) is not None
+    ]
+    ranked = sorted(counted, key=lambda scored: (scored[0], -_gold_count(scored[1])))
     number = min(SHOWN, -(-len(ranked) // 2))
     worst = ranked[:number]
-    best = sorted(ranked[number:], key=lambda each: (-each[0], -_gold(each[1])))[:SHOWN]
-    shown = [tuple(_shown(run, question, figure, pictures) for _, question in end) for end in (worst, best)]
+    best = sorted(ranked[number:], key=lambda scored: (-scored[0], -_gold_count(scored[1])))[:SHOWN]
+    shown = [tuple(_shown_question(run, question, figure, pictures) for _, question in end) for end in (worst, best)]
     return ExtremeQuestions(worst=shown[0], best=shown[1], errors=reasons)
 
 
@@ -87,11 +94,11 @@ def _score(figure: str, question: ScoredQuestion) -> str:
     return f"{label(figure)} {written(figure, question.row[figure])}{sign}"
 
 
-def _gold(question: ScoredQuestion) -> float:
+def _gold_count(question: ScoredQuestion) -> float:
     return question.row.get("overall.gold") or 0.0
 
 
-def _shown(run: RunReport, question: ScoredQuestion, figure: str, pictures: PictureReader) -> ShownQuestion:
+def _shown_question(run: RunReport, question: ScoredQuestion, figure: str, pictures: PictureReader) -> ShownQuestion:
     example, prediction = run.examples[question.example], run.predictions[question.example]
     marks: MarkGrammar = "published" if run.scores.marks == "published" else "own"
     gold = gold_of(prediction, example)
@@ -121,8 +128,8 @@ def shown_quotes(prediction: Prediction, example: Example, pictures: PictureRead
 
 
 def _cited(prediction: Prediction, marks: MarkGrammar) -> list[Place]:
-    found = citations(prediction.response or "", marks)
-    return [(kind, n) for kind in KINDS for n in sorted(found.text if kind == "text" else found.image)]
+    numbers = citations(prediction.response or "", marks)
+    return [(kind, n) for kind in KINDS for n in sorted(numbers.text if kind == "text" else numbers.image)]
 
 
 def _gold_places(gold: Gold) -> list[Place]:
@@ -152,8 +159,8 @@ def _quotes(
     context = prediction.context or example.context
     if context is None:
         return []
-    both = {*(right or ()), *cited}
-    places = [(kind, n) for kind in KINDS for n in sorted(n for of, n in both if of == kind)]
+    gold_or_cited = {*(right or ()), *cited}
+    places = [(kind, n) for kind in KINDS for n in sorted(n for of, n in gold_or_cited if of == kind)]
     return [_quote(place, context.quote(*place), _verdict(place, right, cited), pictures) for place in places]
 
 

@@ -77,7 +77,7 @@ class Report:
 
 
 def make_report(
-    sources: Sequence[ScoringRequest],
+    requests: Sequence[ScoringRequest],
     *,
     intervals: Intervals = cluster_intervals,
     prices: PriceLookup = lambda _: None,
@@ -92,29 +92,29 @@ def make_report(
         >>> make_report([request]).runs[0].name
         'ours'
     """
-    paths = [one.run for one in sources]
+    paths = [request.run for request in requests]
     if not paths:
         raise UsageError("a report needs a run; name at least one")
     if len(set(paths)) != len(paths):
         raise UsageError("a run is named twice; name each run once")
-    examples = load_dataset(sources[0].dataset, sources[0].references)
+    examples = load_dataset(requests[0].dataset, requests[0].references)
     runs = [
-        _scored(one, load_run(one, examples), name, intervals=intervals, prices=prices)
-        for one, name in zip(sources, run_names(paths), strict=True)
+        _scored(request, load_run(request, examples), name, intervals=intervals, prices=prices)
+        for request, name in zip(requests, run_names(paths), strict=True)
     ]
     return Report(runs, _compared(runs))
 
 
 def _scored(
-    sources: ScoringRequest, loaded: LoadedRun, name: str, *, intervals: Intervals, prices: PriceLookup
+    request: ScoringRequest, loaded: LoadedRun, name: str, *, intervals: Intervals, prices: PriceLookup
 ) -> RunReport:
-    scored = score_run(loaded, sources, intervals=intervals, prices=prices)
-    other = score_otherwise(loaded, sources)
+    scored = score_run(loaded, request, intervals=intervals, prices=prices)
+    other = score_otherwise(loaded, request)
     # The figures that differ between the two conventions have their own table.
     apart = convention_differences(scored.scores, other, HEADLINE)
-    notes = tuple(note for note in scoring_notes(scored.scores, other, loaded, sources) if note not in apart)
+    notes = tuple(note for note in scoring_notes(scored.scores, other, loaded, request) if note not in apart)
     return RunReport(
-        path=sources.run,
+        path=request.run,
         scores=scored.scores.model_copy(update={"name": name, "notes": notes}),
         other=other.model_copy(update={"name": name}),
         aggregates=scored.aggregates,
@@ -128,6 +128,8 @@ def _compared(runs: Sequence[RunReport]) -> list[Comparison]:
     if len(runs) < 2:
         return []
     figures = [runs[0].aggregates[name] for name in compared_figures([run.scores for run in runs])]
-    found = [comparison for run in runs[1:] for comparison in compare_scores([run.scores, runs[0].scores], figures)]
-    corrected = holm([comparison.p for comparison in found])
-    return [one.model_copy(update={"p_holm": p}) for one, p in zip(found, corrected, strict=True)]
+    comparisons = [
+        comparison for run in runs[1:] for comparison in compare_scores([run.scores, runs[0].scores], figures)
+    ]
+    corrected = holm([comparison.p for comparison in comparisons])
+    return [comparison.model_copy(update={"p_holm": p}) for comparison, p in zip(comparisons, corrected, strict=True)]

@@ -71,7 +71,7 @@ def sections(report: Report) -> list[Section]:
     """The sections that have something to show, the most general first. Raises MissingExtra without matplotlib."""
     scores = (_overview, _selection, _sources, _retrieval, _answers, _searches, _trade_offs, _distributions)
     details = (_differences, _groups, _correlations, _positions, _counting)
-    return [made for make in (*scores, *details) if (made := make(report)) is not None]
+    return [section for make in (*scores, *details) if (section := make(report)) is not None]
 
 
 def _overview(report: Report) -> Section:

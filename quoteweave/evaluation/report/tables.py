@@ -74,16 +74,16 @@ def breakdown_table(report: Report, breakdown: str, figure: str | None = None) -
     The numbers of groups with few questions, or few documents, have a star (`marked_count`).
     """
     figure = figure or ("recall" if BY_POSITION in breakdown.split(",") else report.main)
-    groups = groups_of(report, breakdown)
+    groups = report_groups(report, breakdown)
     if figure is None or not groups:
         return None
     rows = []
     for group in groups:
-        found = [run.scores.breakdowns.get(breakdown, {}).get(group, {}).get(figure) for run in report.runs]
-        top = best(figure, [None if estimate is None else estimate.value for estimate in found])
-        n = marked_count(estimate for estimate in found if estimate is not None)
-        if any(estimate is not None for estimate in found):
-            cells = (_cell(figure, estimate, top) for estimate in found)
+        estimates = [run.scores.breakdowns.get(breakdown, {}).get(group, {}).get(figure) for run in report.runs]
+        top = best(figure, [None if estimate is None else estimate.value for estimate in estimates])
+        n = marked_count(estimate for estimate in estimates if estimate is not None)
+        if any(estimate is not None for estimate in estimates):
+            cells = (_cell(figure, estimate, top) for estimate in estimates)
             rows.append((Cell(text=group_label(group)), Cell(text=n), *cells))
     if not rows:
         return None
@@ -94,7 +94,7 @@ def breakdown_table(report: Report, breakdown: str, figure: str | None = None) -
     )
 
 
-def groups_of(report: Report, breakdown: str) -> list[str]:
+def report_groups(report: Report, breakdown: str) -> list[str]:
     """The groups of any run, in the order in which each run has its own."""
     groups = ordered(group for run in report.runs for group in run.scores.breakdowns.get(breakdown, {}))
     return sorted(groups, key=text_first) if breakdown == BY_POSITION else sorted(groups, key=by_number)
@@ -107,13 +107,13 @@ def difference_tables(comparisons: Sequence[Comparison]) -> list[Table]:
         Table(
             title=with_unit(figure),
             head=head,
-            rows=tuple(_difference(one) for one in comparisons if one.figure == figure),
+            rows=tuple(_difference_row(comparison) for comparison in comparisons if comparison.figure == figure),
         )
-        for figure in dict.fromkeys(one.figure for one in comparisons)
+        for figure in dict.fromkeys(comparison.figure for comparison in comparisons)
     ]
 
 
-def _difference(comparison: Comparison) -> tuple[Cell, ...]:
+def _difference_row(comparison: Comparison) -> tuple[Cell, ...]:
     sign = "+" if comparison.difference is not None and comparison.difference > 0 else ""
     bounds = interval(
         comparison.figure,
@@ -133,8 +133,8 @@ def _difference(comparison: Comparison) -> tuple[Cell, ...]:
 
 def conventions_table(report: Report) -> Table | None:
     """A row for each run, a column for each figure for which the two conventions differ; None without any."""
-    apart = {run.name: [name for name in HEADLINE if _both(run, name)] for run in report.runs}
-    names = [name for name in HEADLINE if any(name in found for found in apart.values())]
+    apart = {run.name: [name for name in HEADLINE if _by_both_conventions(run, name)] for run in report.runs}
+    names = [name for name in HEADLINE if any(name in run_figures for run_figures in apart.values())]
     if not names:
         return None
     return Table(
@@ -142,17 +142,20 @@ def conventions_table(report: Report) -> Table | None:
         head=("run", *map(label, names)),
         units=("", *(unit(name).name for name in names)),
         rows=tuple(
-            (Cell(text=run.name), *(_both(run, name) or Cell(text="same") for name in names))
+            (Cell(text=run.name), *(_by_both_conventions(run, name) or Cell(text="same") for name in names))
             for run in report.runs
             if apart[run.name]
         ),
     )
 
 
-def _both(run: RunReport, name: str) -> Cell | None:
+def _by_both_conventions(run: RunReport, name: str) -> Cell | None:
     """The figure by the two conventions; None if it is the same, over the same questions."""
-    here, there = run.scores.figures.get(name), run.other.figures.get(name)
-    cells = [(UNDEFINED, 0) if found is None else (written(name, found.value), found.n) for found in (here, there)]
+    by_main, by_other = run.scores.figures.get(name), run.other.figures.get(name)
+    cells = [
+        (UNDEFINED, 0) if estimate is None else (written(name, estimate.value), estimate.n)
+        for estimate in (by_main, by_other)
+    ]
     if cells[0] == cells[1]:
         return None
     first, second = (f"{value} (n = {n})" for value, n in cells)
@@ -162,10 +165,10 @@ def _both(run: RunReport, name: str) -> Cell | None:
 def counts_table(report: Report) -> Table:
     """What counts in each run, and what does not."""
     head = ("run", "answers", "of which failed", "questions without answer", "marks that name no quote")
-    return Table(title="What was counted", head=head, rows=tuple(map(_counts, report.runs)))
+    return Table(title="What was counted", head=head, rows=tuple(map(_counts_row, report.runs)))
 
 
-def _counts(run: RunReport) -> tuple[Cell, ...]:
+def _counts_row(run: RunReport) -> tuple[Cell, ...]:
     strays = int(sum(question.row.get("out_of_range") or 0 for question in run.scores.questions))
     numbers = (len(run.scores.questions), run.scores.failed, run.scores.missing, strays)
     return (Cell(text=run.name), *(Cell(text=str(number)) for number in numbers))

@@ -20,51 +20,52 @@ from quoteweave.evaluation.scoring.comparison import Comparison
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.intervals import Estimate
 
-_ESTIMATE = ("value", "low", "high", "n", "undefined")
+_ESTIMATE_COLUMNS = ("value", "low", "high", "n", "undefined")
 Line = Sequence[object]
 
 
 def csv_files(report: Report) -> dict[str, str]:
     """File name to content. Figures are fractions except judgements, words, tokens and dollars; undefined is empty."""
     runs = [run.scores for run in report.runs]
-    others = [run.other for run in report.runs]
+    other_scores = [run.other for run in report.runs]
     return {
-        "runs.csv": _csv(_RUN, [_run(str(run.path), run.scores) for run in report.runs]),
+        "runs.csv": _csv(_RUN_COLUMNS, [_run_line(str(run.path), run.scores) for run in report.runs]),
         "figures.csv": _csv(
-            ("run", "convention", "figure", *_ESTIMATE),
+            ("run", "convention", "figure", *_ESTIMATE_COLUMNS),
             [
-                (scores.name, scores.convention, name, *_estimate(found))
-                for scores in (*runs, *others)
-                for name, found in scores.figures.items()
+                (scores.name, scores.convention, name, *_estimate_values(estimate))
+                for scores in (*runs, *other_scores)
+                for name, estimate in scores.figures.items()
             ],
         ),
-        "breakdowns.csv": _csv(("run", "breakdown", "group", "figure", *_ESTIMATE), _groups(runs)),
+        "breakdowns.csv": _csv(("run", "breakdown", "group", "figure", *_ESTIMATE_COLUMNS), _breakdown_lines(runs)),
         "differences.csv": _csv(
-            tuple(Comparison.model_fields), [tuple(one.model_dump().values()) for one in report.comparisons]
+            tuple(Comparison.model_fields),
+            [tuple(comparison.model_dump().values()) for comparison in report.comparisons],
         ),
-        "questions.csv": _questions(runs),
+        "questions.csv": _questions_csv(runs),
     }
 
 
-_RUN = ("run", "path", "dataset", "convention", "marks", "clusters", "questions", "failed", "missing")
+_RUN_COLUMNS = ("run", "path", "dataset", "convention", "marks", "clusters", "questions", "failed", "missing")
 
 
-def _run(path: str, scores: Scores) -> Line:
+def _run_line(path: str, scores: Scores) -> Line:
     counts = (len(scores.questions), scores.failed, scores.missing)
     return (scores.name, path, scores.dataset, scores.convention, scores.marks, scores.clusters, *counts)
 
 
-def _groups(runs: Iterable[Scores]) -> list[Line]:
+def _breakdown_lines(runs: Iterable[Scores]) -> list[Line]:
     return [
-        (scores.name, breakdown, group, name, *_estimate(found))
+        (scores.name, breakdown, group, name, *_estimate_values(estimate))
         for scores in runs
         for breakdown, groups in scores.breakdowns.items()
         for group, figures in groups.items()
-        for name, found in figures.items()
+        for name, estimate in figures.items()
     ]
 
 
-def _questions(runs: Sequence[Scores]) -> str:
+def _questions_csv(runs: Sequence[Scores]) -> str:
     """One line for each run and question, with every column of its row."""
     rows: list[tuple[Line, Mapping[str, float | None]]] = [
         ((scores.name, question.example, question.cluster, question.error), question.row)
@@ -81,42 +82,42 @@ def pairs_csv(pairs: Sequence[RunPair]) -> str:
     lines = [
         (
             *(position, *(run.name for run in pair.runs), name, *(_value(run, name) for run in pair.runs)),
-            *(one.difference, one.low, one.high, one.p, one.p_holm, one.n),
+            *(change.difference, change.low, change.high, change.p, change.p_holm, change.n),
         )
         for position, pair in enumerate(pairs, start=1)
-        for name, one in pair.changes.items()
+        for name, change in pair.changes.items()
     ]
     head = ("pair", "first", "second", "figure", "first_value", "second_value", "change")
     return _csv((*head, "low", "high", "p", "p_holm", "n"), lines)
 
 
 def _value(run: Scores, figure: str) -> float | None:
-    found = run.figures.get(figure)
-    return None if found is None else found.value
+    estimate = run.figures.get(figure)
+    return None if estimate is None else estimate.value
 
 
 def statistics_csv(counted: Sequence[CorpusStatistics]) -> str:
     """A line for each count, for each number of a distribution's summary, and for each group of questions."""
     lines: list[Line] = []
-    for one in counted:
-        lines += [(one.name, "count", what, "", number) for what, number in one.counts.items()]
-        for what, found in one.distributions.items():
-            lines += [(one.name, "distribution", what, key, value) for key, value in found.summary().items()]
-        for what, groups in {**one.groups, "gold at place": one.gold_at}.items():
-            lines += [(one.name, "questions", what, group, number) for group, number in groups.items()]
+    for corpus in counted:
+        lines += [(corpus.name, "count", name, "", number) for name, number in corpus.counts.items()]
+        for name, distribution in corpus.distributions.items():
+            lines += [(corpus.name, "distribution", name, key, value) for key, value in distribution.summary().items()]
+        for name, groups in {**corpus.groups, "gold at place": corpus.gold_at}.items():
+            lines += [(corpus.name, "questions", name, group, number) for group, number in groups.items()]
     return _csv(("of", "kind", "what", "part", "value"), lines)
 
 
-def _estimate(estimate: Estimate) -> Line:
-    return tuple(getattr(estimate, name) for name in _ESTIMATE)
+def _estimate_values(estimate: Estimate) -> Line:
+    return tuple(getattr(estimate, name) for name in _ESTIMATE_COLUMNS)
 
 
 def _csv(head: Sequence[str], lines: Iterable[Line]) -> str:
-    held = io.StringIO()
-    writer = csv.writer(held, lineterminator="\n")
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(head)
     writer.writerows([_safe(value) for value in line] for line in lines)
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 def _safe(value: object) -> object:
@@ -129,7 +130,7 @@ _SPECIAL = lazy_regex(r"([\\`*_{}\[\]<>#|~&!$])")
 
 def as_markdown(title: str, parts: Sequence[Section], *, plots: str) -> str:
     """The report as Markdown; `plots` is the folder of the plots relative to the file."""
-    blocks = [f"# {plain(title)}", *(block for part in parts for block in _section(part, plots))]
+    blocks = [f"# {plain(title)}", *(block for part in parts for block in _markdown_section(part, plots))]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -138,33 +139,33 @@ def plain(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
-def _section(part: Section, plots: str) -> list[str]:
+def _markdown_section(part: Section, plots: str) -> list[str]:
     notes = [f"- {plain(run)}: {plain(note)}" for run, texts in part.notes.items() for note in texts]
     return [
         f"## {plain(part.heading)}",
         *map(plain, part.says),
-        *(_plot(plot, plots) for plot in part.plots),
-        *map(_table, (*part.tables, *part.folded)),
+        *(_markdown_plot(plot, plots) for plot in part.plots),
+        *map(_markdown_table, (*part.tables, *part.folded)),
         *(["\n".join(notes)] if notes else []),
     ]
 
 
-def _plot(plot: Plot, folder: str) -> str:
+def _markdown_plot(plot: Plot, folder: str) -> str:
     shown = f"![{plain(plot.title)}]({folder}/{plot.name}.svg)\n\n*{plain(plot.title)}.* {plain(plot.says)}".rstrip()
-    return shown if plot.table is None else f"{shown}\n\n{_table(plot.table)}"
+    return shown if plot.table is None else f"{shown}\n\n{_markdown_table(plot.table)}"
 
 
-def _table(table: Table) -> str:
+def _markdown_table(table: Table) -> str:
     align = ["---", *["---:"] * (len(table.head) - 1)]
     units = table.units or ("",) * len(table.head)
     head = [
         f"{plain(name)} ({plain(unit)})" if unit else plain(name) for name, unit in zip(table.head, units, strict=True)
     ]
-    lines = [head, align, *(map(_cell, row) for row in table.rows)]
+    lines = [head, align, *(map(_markdown_cell, row) for row in table.rows)]
     return "\n".join([f"**{plain(table.title)}**", "", *(f"| {' | '.join(line)} |" for line in lines)])
 
 
-def _cell(cell: Cell) -> str:
+def _markdown_cell(cell: Cell) -> str:
     text = f"**{plain(cell.text)}**" if cell.best else plain(cell.text)
     return f"{text} ({plain(cell.detail)})" if cell.detail else text
 
@@ -213,11 +214,11 @@ def write_statistics(counted: Sequence[CorpusStatistics], folder: Path) -> list[
     return _write(folder, lambda: _statistics_files(counted))
 
 
-def _write(folder: Path, made: Callable[[], Iterator[tuple[str, bytes]]]) -> list[Path]:
+def _write(folder: Path, make_files: Callable[[], Iterator[tuple[str, bytes]]]) -> list[Path]:
     try:
         # Checked first, because drawing takes a while: a folder that cannot be written should be reported before.
         folder.mkdir(parents=True, exist_ok=True)
-        files = dict(made())
+        files = dict(make_files())
         for name, content in files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -256,12 +257,12 @@ def _pairs_files(pairs: Sequence[RunPair], layout: PairLayout) -> Iterator[tuple
 
 def _statistics_files(counted: Sequence[CorpusStatistics]) -> Iterator[tuple[str, bytes]]:
     parts = []
-    for position, one in enumerate(counted):
+    for position, corpus in enumerate(counted):
         # Plots are files in one folder: if there are several statistics, each plot's name begins with their number.
-        drawn = [plot.model_copy(update={"name": f"{position + 1}-{plot.name}"}) for plot in corpus_plots(one)]
-        plots = drawn if len(counted) > 1 else corpus_plots(one)
+        drawn = [plot.model_copy(update={"name": f"{position + 1}-{plot.name}"}) for plot in corpus_plots(corpus)]
+        plots = drawn if len(counted) > 1 else corpus_plots(corpus)
         parts.append(
-            Section(id=f"part{position}", heading=one.name, plots=tuple(plots), tables=tuple(corpus_tables(one)))
+            Section(id=f"part{position}", heading=corpus.name, plots=tuple(plots), tables=tuple(corpus_tables(corpus)))
         )
     yield from _files("What the data hold", parts, {"statistics.csv": statistics_csv(counted)})
 

@@ -27,7 +27,7 @@ DATA = "$DATA"
 PREFIX = ("quoteweave", "eval", "score")
 AS_PRINTED = ("judge.", "bleu", "rouge_l.")
 """Prefixes of figures that are not printed in per cent."""
-OF_WORDS = {"bleu": "bleu", "rouge_l.f1": "rouge_l"}
+WORD_METRICS = {"bleu": "bleu", "rouge_l.f1": "rouge_l"}
 """Figures that need metrics of their own, with the names of these."""
 
 Status = Literal["OK", "OKish", "known", "FAIL"]
@@ -75,8 +75,13 @@ def find_data(folder: Path, conditions: Sequence[Condition]) -> Path:
 
     Raises DatasetError if none of these contains any file that the commands read.
     """
-    sources = [sources_of(condition.command, Path()) for condition in conditions]
-    files_read = [file for one in sources for file in (one.run, one.references, one.judgements) if file is not None]
+    requests = [sources_of(condition.command, Path()) for condition in conditions]
+    files_read = [
+        file
+        for request in requests
+        for file in (request.run, request.references, request.judgements)
+        if file is not None
+    ]
     resolved = folder.resolve()
     within = [resolved.parent] if resolved.name in {file.parts[0] for file in files_read} else []
     below = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
@@ -97,9 +102,9 @@ def reproduce(data: Path, conditions: Sequence[Condition]) -> Iterator[list[Chec
     """
     for condition in conditions:
         # Other metrics and breakdowns that the command computes are not in the matrix, and would take time.
-        metrics = (*QUOTE_SELECTION_ONLY, *(OF_WORDS[name] for name in condition.expected if name in OF_WORDS))
-        sources = sources_of(condition.command, data).model_copy(update={"metrics": metrics, "by": ()})
-        scored = score_run(load_run(sources), sources)
+        metrics = (*QUOTE_SELECTION_ONLY, *(WORD_METRICS[name] for name in condition.expected if name in WORD_METRICS))
+        request = sources_of(condition.command, data).model_copy(update={"metrics": metrics, "by": ()})
+        scored = score_run(load_run(request), request)
         yield [_check(condition, figure, scored) for figure in condition.expected]
 
 
@@ -114,8 +119,8 @@ def sources_of(command: str, data: Path) -> ScoringRequest:
         parser.add_argument(f"--{option}")
     for option in ("references", "judgements"):
         parser.add_argument(f"--{option}", type=Path)
-    asked = vars(parser.parse_args([word.replace(DATA, str(data)) for word in words[len(PREFIX) :]]))
-    return ScoringRequest.model_validate({name: value for name, value in asked.items() if value is not None})
+    options = vars(parser.parse_args([word.replace(DATA, str(data)) for word in words[len(PREFIX) :]]))
+    return ScoringRequest.model_validate({name: value for name, value in options.items() if value is not None})
 
 
 def verdict(printed: str, value: Fraction | None, known: Known | None = None) -> tuple[str | None, Status]:

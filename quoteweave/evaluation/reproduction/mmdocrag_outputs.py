@@ -118,9 +118,9 @@ def _questions(setting: int) -> str:
 
 def _check_questions(repository: Path, conditions: list[Condition]) -> None:
     for setting in (15, 20):
-        asked = _questions(setting)
-        if any(asked in condition.command for condition in conditions) and not (repository / asked).is_file():
+        questions = _questions(setting)
+        if any(questions in condition.command for condition in conditions) and not (repository / questions).is_file():
             raise DatasetError(
-                f"{repository} holds answers to {asked}, but not that file; put it there from the dataset's page, "
+                f"{repository} holds answers to {questions}, but not that file; put it there from the dataset's page, "
                 "huggingface.co/datasets/MMDocIR/MMDocRAG"
             )

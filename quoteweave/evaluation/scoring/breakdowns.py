@@ -25,13 +25,17 @@ SMALL_GROUPS = f"fewer than {SMALL_GROUP} questions or {FEW_CLUSTERS} documents"
 Groups = tuple[str, ...]
 
 
-def _several(count: int) -> Groups:
+def _single_or_several(count: int) -> Groups:
     return () if count == 0 else ("single",) if count == 1 else ("several",)
 
 
 def _gold_images(example: Example) -> Groups:
     kinds = own_gold(example) or {}
-    return ("none",) if kinds and "image" not in kinds.values() else _several(list(kinds.values()).count("image"))
+    return (
+        ("none",)
+        if kinds and "image" not in kinds.values()
+        else _single_or_several(list(kinds.values()).count("image"))
+    )
 
 
 def _gold_quotes(example: Example) -> Groups:
@@ -41,7 +45,7 @@ def _gold_quotes(example: Example) -> Groups:
 
 
 def _answer_format(example: Example) -> Groups:
-    return () if (found := example.reference.answer_format) is None else (found,)
+    return () if (answer_format := example.reference.answer_format) is None else (answer_format,)
 
 
 def _source_count(example: Example) -> tuple[str, ...]:
@@ -99,8 +103,8 @@ GROUPINGS: Mapping[str, Callable[[Example], Groups]] = {
     "answer_format": _answer_format,
     "gold_quotes": _gold_quotes,
     "gold_images": _gold_images,
-    "gold_pages": lambda example: _several(len(set(example.reference.pages))),
-    "gold_modalities": lambda example: _several(len(example.evidence_types)),
+    "gold_pages": lambda example: _single_or_several(len(set(example.reference.pages))),
+    "gold_modalities": lambda example: _single_or_several(len(example.evidence_types)),
     **_MCITEBENCH_GROUPINGS,
     "year": lambda example: () if example.year is None else (str(example.year),),
     "published_year": _published_year,
@@ -128,8 +132,8 @@ ANSWER_GROUPINGS: Mapping[str, Callable[[Prediction], Groups]] = {"actions": _ac
 def groups_of(example: Example, prediction: Prediction | None = None) -> dict[str, Groups]:
     """Breakdown to the groups in which the example and its answer count; breakdowns without any are left out."""
     of_answer = {} if prediction is None else {name: of(prediction) for name, of in ANSWER_GROUPINGS.items()}
-    found = {name: grouping(example) for name, grouping in GROUPINGS.items()} | of_answer
-    return {name: groups for name, groups in found.items() if groups}
+    groups_by_breakdown = {name: grouping(example) for name, grouping in GROUPINGS.items()} | of_answer
+    return {name: groups for name, groups in groups_by_breakdown.items() if groups}
 
 
 def check_breakdowns(names: Sequence[str]) -> None:
@@ -139,8 +143,8 @@ def check_breakdowns(names: Sequence[str]) -> None:
         parts = name.split(",")
         unknown = [part for part in parts if part not in known]
         if unknown or len(parts) > 2 or len(set(parts)) < len(parts):
-            what = f"there is no breakdown {unknown[0]!r}" if unknown else f"{name!r} is not one breakdown, or two"
-            raise UsageError(f"{what}; name one, or two with a comma between them, of: {', '.join(known)}")
+            problem = f"there is no breakdown {unknown[0]!r}" if unknown else f"{name!r} is not one breakdown, or two"
+            raise UsageError(f"{problem}; name one, or two with a comma between them, of: {', '.join(known)}")
 
 
 def breakdowns(
@@ -165,7 +169,7 @@ def breakdowns(
         groups = _members(questions, grouped)
         if BY_POSITION not in name.split(","):
             by_breakdown[name] = {
-                group: _of(groups[group], figures, intervals) for group in sorted(groups, key=by_number)
+                group: _estimates_over(groups[group], figures, intervals) for group in sorted(groups, key=by_number)
             }
         elif grouped:
             first = name.startswith(BY_POSITION)
@@ -193,7 +197,7 @@ def by_number(group: str) -> list[tuple[bool, int, str]]:
     return [(not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in re.split(r"(\d+)", group)]
 
 
-def _of(
+def _estimates_over(
     questions: Sequence[ScoredQuestion], figures: Sequence[Aggregate], intervals: Intervals | None
 ) -> dict[str, Estimate]:
     rows, clusters = [question.row for question in questions], [question.cluster for question in questions]
@@ -203,8 +207,8 @@ def _of(
 def _positions(questions: Sequence[ScoredQuestion], intervals: Intervals | None) -> dict[str, dict[str, Estimate]]:
     columns = {column for question in questions for column in question.row if column.startswith(POSITION)}
     places = sorted((column.removeprefix(POSITION) for column in columns), key=text_first)
-    found = _of(questions, [mean_of(f"{POSITION}{place}") for place in places], intervals)
-    return {place: {POSITION_FIGURE: found[f"{POSITION}{place}"]} for place in places}
+    recalls = _estimates_over(questions, [mean_of(f"{POSITION}{place}") for place in places], intervals)
+    return {place: {POSITION_FIGURE: recalls[f"{POSITION}{place}"]} for place in places}
 
 
 def marked_count(estimates: Iterable[Estimate]) -> str:
@@ -213,9 +217,9 @@ def marked_count(estimates: Iterable[Estimate]) -> str:
     >>> marked_count([Estimate(value=0.5, n=40, clusters=2), Estimate(value=0.5, n=30, clusters=2)])
     '40*'
     """
-    most = max(estimates, key=lambda one: one.n, default=Estimate(value=None, n=0))
-    few = most.n < SMALL_GROUP or (most.clusters is not None and most.clusters < FEW_CLUSTERS)
-    return f"{most.n}*" if few else str(most.n)
+    most = max(estimates, key=lambda estimate: estimate.n, default=Estimate(value=None, n=0))
+    is_small = most.n < SMALL_GROUP or (most.clusters is not None and most.clusters < FEW_CLUSTERS)
+    return f"{most.n}*" if is_small else str(most.n)
 
 
 def text_first(place: str) -> tuple[bool, int]:

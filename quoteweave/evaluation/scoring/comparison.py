@@ -68,14 +68,14 @@ def run_names(paths: Sequence[Path]) -> list[str]:
 def _by_settings(paths: Sequence[Path]) -> list[str]:
     if len(paths) < 2 or not all((path / RUN_FILE).is_file() for path in paths):
         return []
-    settings = [read_run_record(path).configuration for path in paths]
-    keys = dict.fromkeys(key for one in settings for key in one)
-    differing = [key for key in keys if any(one.get(key) != settings[0].get(key) for one in settings)]
+    configs = [read_run_record(path).configuration for path in paths]
+    keys = dict.fromkeys(key for config in configs for key in config)
+    differing = [key for key in keys if any(config.get(key) != configs[0].get(key) for config in configs)]
     if len(differing) > _MAX_SETTINGS:
         return []
     shown_keys = sorted(differing, key=lambda key: key not in _BY_VALUE)
-    values = {key: [one.get(key) for one in settings] for key in shown_keys}
-    return [", ".join(_setting(key, one.get(key), values[key]) for key in shown_keys) for one in settings]
+    values = {key: [config.get(key) for config in configs] for key in shown_keys}
+    return [", ".join(_setting(key, config.get(key), values[key]) for key in shown_keys) for config in configs]
 
 
 def _setting(key: str, value: object, values: Sequence[object]) -> str:
@@ -100,11 +100,11 @@ def _by_file_name(paths: Sequence[Path]) -> list[str]:
 
 def _by_differing_part(paths: Sequence[Path]) -> list[str]:
     parts = [path.parts for path in paths]
-    while all(parts) and all(one[0] == parts[0][0] for one in parts):
-        parts = [one[1:] for one in parts]
-    while all(parts) and all(one[-1] == parts[0][-1] for one in parts):
-        parts = [one[:-1] for one in parts]
-    return ["/".join(one) for one in parts]
+    while all(parts) and all(path_parts[0] == parts[0][0] for path_parts in parts):
+        parts = [path_parts[1:] for path_parts in parts]
+    while all(parts) and all(path_parts[-1] == parts[0][-1] for path_parts in parts):
+        parts = [path_parts[:-1] for path_parts in parts]
+    return ["/".join(path_parts) for path_parts in parts]
 
 
 def _stem(name: str) -> str:
@@ -158,11 +158,13 @@ def compare_scores(
     """
     for run in runs[1:]:
         _check_alike(runs[0], run)
-    found = [
-        _compared(pair, figure, relative=relative) for pair in itertools.combinations(runs, 2) for figure in figures
+    comparisons = [
+        _compare_pair(pair, figure, relative=relative) for pair in itertools.combinations(runs, 2) for figure in figures
     ]
-    corrected = holm([comparison.p for comparison in found])
-    return tuple(comparison.model_copy(update={"p_holm": p}) for comparison, p in zip(found, corrected, strict=True))
+    corrected = holm([comparison.p for comparison in comparisons])
+    return tuple(
+        comparison.model_copy(update={"p_holm": p}) for comparison, p in zip(comparisons, corrected, strict=True)
+    )
 
 
 class _Paired(NamedTuple):
@@ -173,7 +175,7 @@ class _Paired(NamedTuple):
     apart: int
 
 
-def _compared(pair: tuple[Scores, Scores], figure: Aggregate, *, relative: bool) -> Comparison:
+def _compare_pair(pair: tuple[Scores, Scores], figure: Aggregate, *, relative: bool) -> Comparison:
     paired = _paired(*pair)
     difference, shown_difference = difference_of(figure), difference_of(figure, relative=relative)
     estimate = jackknife_estimate(shown_difference, paired.rows, paired.clusters)
@@ -219,10 +221,12 @@ def _counting(scores: Scores) -> Mapping[str, ScoredQuestion]:
 
 
 def _check_alike(first: Scores, other: Scores) -> None:
-    for what in ("dataset", "convention", "marks"):
-        here, there = getattr(first, what), getattr(other, what)
-        if here != there:
-            raise DatasetError(f"{first.name} and {other.name} cannot be compared: {what} {here!r} and {there!r}")
+    for setting in ("dataset", "convention", "marks"):
+        first_value, other_value = getattr(first, setting), getattr(other, setting)
+        if first_value != other_value:
+            raise DatasetError(
+                f"{first.name} and {other.name} cannot be compared: {setting} {first_value!r} and {other_value!r}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,10 +268,10 @@ def compare_judges(
     runs: Sequence[JudgedRun], *, figure: str = "accuracy", convention: Convention = "strict"
 ) -> JudgeComparison:
     """The figures, ranks and agreement. Raises UsageError for a figure that these verdicts do not give."""
-    figures_of_runs = [_figures(run, figure, convention) for run in runs]
+    figures_of_runs = [_figure_by_both(run, figure, convention) for run in runs]
     ranks = [_ranks([values[position] for _, *values in figures_of_runs]) for position in (0, 1)]
-    figure_pairs = [(one, other) for _, one, other in figures_of_runs if one is not None and other is not None]
-    orders = [_order(one, other) for one, other in combinations(figure_pairs, 2)]
+    figure_pairs = [(first, second) for _, first, second in figures_of_runs if first is not None and second is not None]
+    orders = [_order(first, second) for first, second in combinations(figure_pairs, 2)]
     return JudgeComparison(
         figure=figure,
         runs=tuple(
@@ -278,26 +282,28 @@ def compare_judges(
                 second=second,
                 first_rank=ranks[0][position],
                 second_rank=ranks[1][position],
-                agreement=_sentences(run),
+                agreement=_sentence_agreement(run),
             )
             for position, (run, (n, first, second)) in enumerate(zip(runs, figures_of_runs, strict=True))
         ),
         kendall=_kendall(orders),
-        same_order=None if not orders else all(one == other for one, other in orders),
+        same_order=None if not orders else all(by_first == by_second for by_first, by_second in orders),
     )
 
 
-def _figures(run: JudgedRun, figure: str, convention: Convention) -> tuple[int, float | None, float | None]:
+def _figure_by_both(run: JudgedRun, figure: str, convention: Convention) -> tuple[int, float | None, float | None]:
     """The number of answers, and the figure by each judge, over answers whose row is defined by both judges."""
     shared = run.first.keys() & run.second.keys()
     items = [item for item in run.items if item[1].id in shared]
-    (one, first), (other, second) = (
+    (first_aggregate, first_rows), (second_aggregate, second_rows) = (
         _rows({name: verdicts[name] for name in shared}, items, figure, convention)
         for verdicts in (run.first, run.second)
     )
-    added = zip(one.values(first), other.values(second), strict=True)
-    pairs = [rows for rows, sums in zip(zip(first, second, strict=True), added, strict=True) if None not in sums]
-    return len(pairs), one.of([row for row, _ in pairs]), other.of([row for _, row in pairs])
+    added = zip(first_aggregate.values(first_rows), second_aggregate.values(second_rows), strict=True)
+    pairs = [
+        rows for rows, sums in zip(zip(first_rows, second_rows, strict=True), added, strict=True) if None not in sums
+    ]
+    return len(pairs), first_aggregate.of([row for row, _ in pairs]), second_aggregate.of([row for _, row in pairs])
 
 
 def _rows(
@@ -312,9 +318,9 @@ def _rows(
     return aggregate, [metric.row(*item) for item in items]
 
 
-def _sentences(run: JudgedRun) -> EvidenceAgreement | None:
-    found = entailment_agreement(run.first, run.second, [example for _, example in run.items])
-    return found if found.figures else None
+def _sentence_agreement(run: JudgedRun) -> EvidenceAgreement | None:
+    agreement = entailment_agreement(run.first, run.second, [example for _, example in run.items])
+    return agreement if agreement.figures else None
 
 
 def _ranks(values: Sequence[float | None]) -> list[float | None]:
@@ -336,4 +342,6 @@ def _order(first: tuple[float, float], second: tuple[float, float]) -> tuple[int
 def _kendall(orders: Sequence[tuple[int, int]]) -> float | None:
     """Tau-b (Kendall, Biometrika 33, 1945): concordant less discordant pairs, over the root of those untied by each."""
     untied = [sum(order[place] != 0 for order in orders) for place in (0, 1)]
-    return sum(one * other for one, other in orders) / math.sqrt(untied[0] * untied[1]) if all(untied) else None
+    if not all(untied):
+        return None
+    return sum(by_first * by_second for by_first, by_second in orders) / math.sqrt(untied[0] * untied[1])

@@ -17,7 +17,8 @@ from quoteweave.evaluation.datasets import dataset_file
 from quoteweave.evaluation.metrics.gold import KINDS
 from quoteweave.evaluation.text.responses import citations
 
-_SHOWN = 3
+_MAX_SHOWN = 3
+"""How many ids a message names."""
 _MIN_CITING = 20
 _MAX_NUMBER = 40
 _MAX_BEYOND_SHARE = 0.25
@@ -41,9 +42,9 @@ def match_predictions(
     counts = Counter(prediction.example for prediction in predictions)
     example_ids = [example.id for example in examples]
     problems = [
-        _list("answered more than once", [name for name, count in counts.items() if count > 1]),
-        _list("answered that the dataset does not ask", sorted(counts.keys() - set(example_ids))),
-        "" if partial else _list("not answered", [name for name in example_ids if name not in counts]),
+        _fault("answered more than once", [name for name, count in counts.items() if count > 1]),
+        _fault("answered that the dataset does not ask", sorted(counts.keys() - set(example_ids))),
+        "" if partial else _fault("not answered", [name for name in example_ids if name not in counts]),
     ]
     faults = [problem for problem in problems if problem]
     if faults:
@@ -73,7 +74,9 @@ def _check_setting(examples: Sequence[Example], predictions: Mapping[str, Predic
 
     A number below 0 is not written as in a quote's name, such as `[03]`, and so says nothing about that.
     """
-    cited = [(example, _cited(example, predictions[example.id])) for example in examples if example.id in predictions]
+    cited = [
+        (example, _own_citations(example, predictions[example.id])) for example in examples if example.id in predictions
+    ]
     citing = [(example, marks) for example, marks in cited if marks]
     beyond = [
         f"{example.id}: {', '.join(missing)}"
@@ -87,25 +90,25 @@ def _check_setting(examples: Sequence[Example], predictions: Mapping[str, Predic
 def _refuse_many(beyond: Sequence[str], citing: int) -> None:
     if citing >= _MIN_CITING and len(beyond) > _MAX_BEYOND_SHARE * citing:
         raise DatasetError(
-            f"{_list('answers cite quotes that their questions do not have', beyond)}, of {citing} that cite; "
+            f"{_fault('answers cite quotes that their questions do not have', beyond)}, of {citing} that cite; "
             "they were made over another setting: name its references (mmdocrag-20 has more quotes than mmdocrag-15)"
         )
 
 
-_SIZES: Mapping[str, ContextSize] = {"mmdocrag-15": C15, "mmdocrag-20": C20}
+_CONTEXT_SIZES: Mapping[str, ContextSize] = {"mmdocrag-15": C15, "mmdocrag-20": C20}
 """Datasets whose questions all have that many candidates, so that a file with only the gold need not list them."""
 
 
 def check_size(dataset: str, examples: Sequence[Example], predictions: Sequence[Prediction]) -> None:
     """Raise DatasetError if answers were made over more quotes than a dataset has whose file has only the gold."""
-    alone = {example.id for example in examples if example.context is None}
-    if dataset not in _SIZES or not alone:
+    gold_only = {example.id for example in examples if example.context is None}
+    if dataset not in _CONTEXT_SIZES or not gold_only:
         return
-    most = {"text": _SIZES[dataset].texts, "image": _SIZES[dataset].images}
+    most = {"text": _CONTEXT_SIZES[dataset].texts, "image": _CONTEXT_SIZES[dataset].images}
     cited = [
-        (one.example, _read(one.response))
-        for one in predictions
-        if one.response and one.context is None and one.example in alone
+        (prediction.example, _cited_numbers(prediction.response))
+        for prediction in predictions
+        if prediction.response and prediction.context is None and prediction.example in gold_only
     ]
     beyond = [
         f"{name}: {', '.join(missing)}"
@@ -129,7 +132,7 @@ def check_judged(run: Path, judgements: Path) -> None:
             f"{judgements} is in the folder of another run than {run}; name judgements in the order of runs"
         )
     names = [_PUBLISHED_NAME.fullmatch(path.name) for path in (run, judgements)]
-    stems = [found[1].casefold() for found in names if found is not None]
+    stems = [match[1].casefold() for match in names if match is not None]
     if len(set(stems)) > 1:
         raise DatasetError(
             f"{judgements.name} judges the answers of {stems[1]}, by its name, and {run.name} has those of {stems[0]}; "
@@ -139,41 +142,40 @@ def check_judged(run: Path, judgements: Path) -> None:
 
 def select_scope(predictions: Sequence[Prediction], scope: Scope | None) -> list[Prediction]:
     """The predictions of that scope. Raises UsageError if the run lacks it, or has several and none is named."""
-    there = sorted({prediction.scope for prediction in predictions})
-    if scope is None and len(there) > 1:
-        raise UsageError(f"the run searched several scopes ({', '.join(there)}); name one with --scope")
-    if scope is not None and scope not in there:
-        raise UsageError(f"--scope {scope}: the run has {', '.join(there) or 'no predictions'}")
+    scopes = sorted({prediction.scope for prediction in predictions})
+    if scope is None and len(scopes) > 1:
+        raise UsageError(f"the run searched several scopes ({', '.join(scopes)}); name one with --scope")
+    if scope is not None and scope not in scopes:
+        raise UsageError(f"--scope {scope}: the run has {', '.join(scopes) or 'no predictions'}")
     return [prediction for prediction in predictions if scope in (None, prediction.scope)]
 
 
-def _cited(example: Example, prediction: Prediction) -> list[tuple[Kind, int]]:
+def _own_citations(example: Example, prediction: Prediction) -> list[tuple[Kind, int]]:
     """What an answer over the example's own quotes cites, if these are named by their places (`text3`)."""
-    own, response = example.context, prediction.response
-    if own is None or prediction.context is not None or not response:
+    context, response = example.context, prediction.response
+    if context is None or prediction.context is not None or not response:
         return []
-    if not all(hit.quote.id == f"text{position}" for position, hit in enumerate(own.texts, start=1)):
+    if not all(hit.quote.id == f"text{position}" for position, hit in enumerate(context.texts, start=1)):
         return []
-    return _read(response)
+    return _cited_numbers(response)
 
 
-def _read(response: str) -> list[tuple[Kind, int]]:
+def _cited_numbers(response: str) -> list[tuple[Kind, int]]:
     # Only a single number in brackets, which another setting could have: "[2019, 2020]" are years.
-    found = citations(response, "published")
-    cited = [(kind, number) for kind in KINDS for number in (found.text if kind == "text" else found.image)]
+    numbers = citations(response, "published")
+    cited = [(kind, number) for kind in KINDS for number in (numbers.text if kind == "text" else numbers.image)]
     return [(kind, number) for kind, number in cited if number <= _MAX_NUMBER]
 
 
-def _list(what: str, names: Sequence[str]) -> str:
+def _fault(problem: str, names: Sequence[str]) -> str:
     if not names:
         return ""
-    shown = ", ".join(repr(name) for name in names[:_SHOWN])
-    return f"{len(names)} {what} ({shown}{', …' if len(names) > _SHOWN else ''})"
+    shown = ", ".join(repr(name) for name in names[:_MAX_SHOWN])
+    return f"{len(names)} {problem} ({shown}{', …' if len(names) > _MAX_SHOWN else ''})"
 
 
 REFERENCES = ("references", "annotations")
 """The keys of the dataset file's fingerprint in the records of a run of answers, and of a run of rankings."""
-_IDS_SHOWN = 3
 
 
 def run_names_references(run: Path, dataset: str, references: Path | None) -> bool:
@@ -210,11 +212,11 @@ def dataset_notes(
             f"{other_file}: where that is another version of the dataset, these answers are scored by gold that is not "
             "theirs"
         )
-    if other := _asked_otherwise(examples, predictions):
-        answers = pluralize(len(other), "answer is to another question", "answers are to other questions")
+    if other_answers := _asked_otherwise(examples, predictions):
+        answers = pluralize(len(other_answers), "answer is to another question", "answers are to other questions")
         notes.append(
             f"{answers}, or over other quotes, than the dataset has under the same id "
-            f"({join_names(other, _IDS_SHOWN)}): they were made over "
+            f"({join_names(other_answers, _MAX_SHOWN)}): they were made over "
             "another version of it, and their scores mean nothing"
         )
     return notes
@@ -222,8 +224,8 @@ def dataset_notes(
 
 def _unreachable(run: Path) -> list[str]:
     """The recorded note on gold that the retriever could never have found; it counts as not found."""
-    told = read_run_record(run).noted.get(UNREACHABLE) if (run / RUN_FILE).is_file() else None
-    return [] if told is None else [told]
+    note = read_run_record(run).noted.get(UNREACHABLE) if (run / RUN_FILE).is_file() else None
+    return [] if note is None else [note]
 
 
 def _recorded_dataset(run: Path) -> object:
@@ -246,8 +248,12 @@ def _same_file(run: Path, dataset: str, references: Path | None) -> bool | None:
 
 def _asked_otherwise(examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[str]:
     """The ids of answers to a question, or over quotes, other than the dataset's; white space is ignored."""
-    asked = {example.id: example for example in examples if example.query.text}  # gold alone has no questions
-    return [one.example for one in predictions if one.example in asked and _differs(one, asked[one.example])]
+    examples_by_id = {example.id: example for example in examples if example.query.text}  # gold alone has no questions
+    return [
+        prediction.example
+        for prediction in predictions
+        if prediction.example in examples_by_id and _differs(prediction, examples_by_id[prediction.example])
+    ]
 
 
 def _differs(prediction: Prediction, example: Example) -> bool:

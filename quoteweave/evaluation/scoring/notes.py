@@ -1,12 +1,12 @@
 """Notes on figures: on answers longer than their gold, boxes that could not be used, rankings, and named papers."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 from quoteweave.core.examples import TECHNICAL_ERRORS, Example, Prediction, Reference, unusable_boxes_note
 from quoteweave.core.messages import pluralize
-from quoteweave.evaluation.metrics.answers.paper_search import NO_CHOICE, outcome_of
+from quoteweave.evaluation.metrics.answers.paper_search import NO_CHOICE, search_outcome
 from quoteweave.evaluation.metrics.citations.citevqa import (
     EXCHANGED,
     LACKING_GOLD,
@@ -24,7 +24,7 @@ from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, witho
 
 _LONG_ANSWER_FACTOR = 5
 """If answers are this many times as long as gold, word overlap is limited far below 1: token F1 to at most 2/6."""
-_UNRELATED = 0.1
+_MIN_CORRELATION = 0.1
 _MIN_CORRELATED = 300
 """A correlation over so many questions is known to about 0.1. Of eight published runs over MMDocRAG that cite, five
 have 0.32 to 0.40, and three, whose judgements do not belong to the questions beside them, -0.03 to 0.00."""
@@ -41,10 +41,10 @@ def answer_notes(
         how = (
             "are compared with gold all the same" if scores.convention == "published" else "are not compared with gold"
         )
-        what = pluralize(scores.not_answered, "answer says", "answers say")
+        abstaining = pluralize(scores.not_answered, "answer says", "answers say")
         notes.append(
-            f"{what} that the documents do not tell (abstained or located); the words of such answers {how}, by BLEU, "
-            "ROUGE, exact match, token F1 and str_em"
+            f"{abstaining} that the documents do not tell (abstained or located); the words of such answers {how}, by "
+            "BLEU, ROUGE, exact match, token F1 and str_em"
         )
     notes += _judged_other_answers(scores.figures.get("correlation.judge.average"))
     references = {example.id: example.reference for example in examples}
@@ -54,7 +54,7 @@ def answer_notes(
         if (text := scored_text(prediction, marks)) is not None and prediction.example in references
     ]
     long = [(text, reference.answer or reference.short_answer) for text, reference in answers]
-    short = [(text, _short(reference)) for text, reference in answers]
+    short = [(text, _short_gold(reference)) for text, reference in answers]
     return [
         *notes,
         *_much_longer(scores.figures, _TO_LONG_GOLD, long),
@@ -63,7 +63,7 @@ def answer_notes(
 
 
 def _judged_other_answers(r: Estimate | None) -> list[str]:
-    if r is None or r.value is None or r.n < _MIN_CORRELATED or abs(r.value) >= _UNRELATED:
+    if r is None or r.value is None or r.n < _MIN_CORRELATED or abs(r.value) >= _MIN_CORRELATION:
         return []
     return [
         f"the judge's scores do not go with what the answers cite: r = {half_up(r.value, 2)} between judge.average and "
@@ -72,7 +72,7 @@ def _judged_other_answers(r: Estimate | None) -> list[str]:
     ]
 
 
-def _short(reference: Reference) -> str | None:
+def _short_gold(reference: Reference) -> str | None:
     return reference.answer if reference.short_answer is None else reference.short_answer
 
 
@@ -92,8 +92,8 @@ def _much_longer(
     ]
 
 
-_SHOWN = 3
-PARSER = "citevqa.ceiling.parser"
+_MAX_SHOWN = 3
+PARSER_CEILING = "citevqa.ceiling.parser"
 
 
 def box_notes(scores: Scores, examples: Sequence[Example]) -> list[str]:
@@ -103,19 +103,19 @@ def box_notes(scores: Scores, examples: Sequence[Example]) -> list[str]:
     published = scores.convention == "published"
     left_out = "they count, and those outside the page alone can be met" if published else "left out"
     wrong = "not checked, and those outside the page alone can meet gold" if published else "they meet nothing"
-    notes = [
-        _count(scores.questions, UNUSABLE_GOLD, lambda n: f"{pluralize(n, 'gold box', 'gold boxes')} reversed, without "
-              f"area or outside the page: {left_out}"),
-        _count(scores.questions, LACKING_GOLD, lambda n: f"{pluralize(n, 'gold box', 'gold boxes')} on pages that the "
-              f"document lacks: {'they count' if published else 'left out'}"),
-        _count(scores.questions, UNREAD_GOLD, lambda n: f"{pluralize(n, 'gold box', 'gold boxes')} on pages without "
-              "quotes or in documents that the collection lacks: they count, and no quote meets them"),
-        _count(scores.questions, UNUSABLE_BOXES, lambda n: f"{pluralize(n, 'cited box', 'cited boxes')} reversed, "
-              f"without area, outside the page or in no document of the question: {wrong}"),
-        _count(scores.questions, UNREAD_TAGS, lambda n: f"{pluralize(n, 'tag')} in answers that begin as a box and are "
-              "none: not read"),
-    ]  # fmt: skip
-    notes.append(_exchanged(scores.questions))
+    gold, cited = ("gold box", "gold boxes"), ("cited box", "cited boxes")
+    counted = "they count" if published else "left out"
+    nowhere = "on pages without quotes or in documents that the collection lacks: they count, and no quote meets them"
+    unusable = f"reversed, without area, outside the page or in no document of the question: {wrong}"
+    faults = {
+        UNUSABLE_GOLD: (*gold, f"reversed, without area or outside the page: {left_out}"),
+        LACKING_GOLD: (*gold, f"on pages that the document lacks: {counted}"),
+        UNREAD_GOLD: (*gold, nowhere),
+        UNUSABLE_BOXES: (*cited, unusable),
+        UNREAD_TAGS: ("tag", "tags", "in answers that begin as a box and are none: not read"),
+    }
+    notes = [_count_note(scores.questions, column, *words) for column, words in faults.items()]
+    notes.append(_exchanged_note(scores.questions))
     if any(example.reference.y_first for example in examples):
         notes.append("boxes are read y first (y1, x1, y2, x2), as most gold boxes would else be taller than wide")
     if published:
@@ -123,25 +123,27 @@ def box_notes(scores: Scores, examples: Sequence[Example]) -> list[str]:
     return [note for note in notes if note]
 
 
-def _exchanged(questions: Sequence[ScoredQuestion]) -> str:
+def _exchanged_note(questions: Sequence[ScoredQuestion]) -> str:
     """A warning if quotes meet more of the gold when x and y of its boxes are exchanged."""
-    pairs = [(one.row.get(PARSER), one.row.get(EXCHANGED)) for one in questions]
-    known = [(here, there) for here, there in pairs if here is not None and there is not None]
-    here, there = (sum(column) / len(known) for column in zip(*known, strict=True)) if known else (0.0, 0.0)
-    if there <= here:
+    pairs = [(question.row.get(PARSER_CEILING), question.row.get(EXCHANGED)) for question in questions]
+    known = [(ceiling, exchanged) for ceiling, exchanged in pairs if ceiling is not None and exchanged is not None]
+    ceiling, exchanged = (sum(column) / len(known) for column in zip(*known, strict=True)) if known else (0.0, 0.0)
+    if exchanged <= ceiling:
         return ""
     return (
-        f"quotes meet {here:.4f} of the gold, and would meet {there:.4f} with x and y exchanged: its boxes seem to be "
-        "written in the other order, and then no ceiling or recall of a run over a collection is right"
+        f"quotes meet {ceiling:.4f} of the gold, and would meet {exchanged:.4f} with x and y exchanged: its boxes "
+        "seem to be written in the other order, and then no ceiling or recall of a run over a collection is right"
     )
 
 
-def _count(questions: Sequence[ScoredQuestion], column: str, say: Callable[[int], str]) -> str:
-    counts = {one.example: int(count) for one in questions if (count := one.row.get(column))}
+def _count_note(questions: Sequence[ScoredQuestion], column: str, singular: str, plural: str, fault: str) -> str:
+    """How many boxes have the fault, over all questions, and in which questions; empty if none has it."""
+    counts = {question.example: int(count) for question in questions if (count := question.row.get(column))}
     if not counts:
         return ""
-    shown = ", ".join(repr(name) for name in list(counts)[:_SHOWN])
-    return f"{say(sum(counts.values()))} ({shown}{', …' if len(counts) > _SHOWN else ''})"
+    shown = ", ".join(repr(name) for name in list(counts)[:_MAX_SHOWN])
+    boxes = pluralize(sum(counts.values()), singular, plural)
+    return f"{boxes} {fault} ({shown}{', …' if len(counts) > _MAX_SHOWN else ''})"
 
 
 WHOLE_PAGES = "all that was found are whole pages, so that boxes are not scored"
@@ -166,7 +168,7 @@ def search_notes(examples: Sequence[Example], predictions: Sequence[Prediction],
     excerpts = {example.id for example in examples if example.task == "name_paper"}
     if not excerpts:
         return []
-    tally = Counter(outcome_of(prediction) for prediction in predictions if prediction.example in excerpts)
+    tally = Counter(search_outcome(prediction) for prediction in predictions if prediction.example in excerpts)
     notes = []
     broken = {kind: tally[kind] for kind in TECHNICAL_ERRORS if tally[kind]}
     if broken:
@@ -189,9 +191,13 @@ def search_notes(examples: Sequence[Example], predictions: Sequence[Prediction],
 
 def cluster_notes(scores: Scores) -> list[str]:
     """Notes that documents are few, and that those of some questions are not known; empty without intervals."""
-    numbers = {name: one.clusters for name, one in scores.figures.items() if one.bounds and one.clusters is not None}
-    few = few_clusters(numbers, scores.clusters)
-    notes = [few] if few else []
+    numbers = {
+        name: estimate.clusters
+        for name, estimate in scores.figures.items()
+        if estimate.bounds and estimate.clusters is not None
+    }
+    warning = few_clusters(numbers, scores.clusters)
+    notes = [warning] if warning else []
     alone = sum(question.cluster == question.example for question in scores.questions)
     if numbers and alone and scores.clusters == "document":
         of_none = "of no known document, and"

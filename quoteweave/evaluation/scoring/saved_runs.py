@@ -16,12 +16,7 @@ from quoteweave.core.runs import PREDICTIONS_FILE
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.datasets.citevqa import load_citevqa_judgements
 from quoteweave.evaluation.formats import load_predictions
-from quoteweave.evaluation.judges.evidence_verdicts import (
-    EvidenceVerdict,
-    load_evidence_verdicts,
-    request_hash,
-    with_explanation,
-)
+from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, current_verdicts, load_evidence_verdicts
 from quoteweave.evaluation.judges.judgements import ASPECTS, ATTRIBUTION, Judgement, load_judgements, malformed
 from quoteweave.evaluation.metrics.answers.judge_scores import AttributedAccuracy, JudgeScores
 from quoteweave.evaluation.metrics.metric import Convention, Metric
@@ -59,7 +54,7 @@ DEFAULT_GRAMMAR: Mapping[Convention, MarkGrammar] = {"published": "published", "
 """The grammar of marks that each convention uses by default."""
 
 QUOTE_SELECTION_ONLY = ("quote_selection",)
-OF_WORDS = ("bleu", "rouge_l.f1")
+WORD_FIGURES = ("bleu", "rouge_l.f1")
 """Figures that the published convention does not compute for datasets with short gold answers."""
 HEADLINE = (
     *("image.f1.pooled", "text.f1.pooled", "overall.f1"),
@@ -222,14 +217,20 @@ def load_run(request: ScoringRequest, examples: Sequence[Example] | None = None)
     """
     examples = examples or load_dataset(request.dataset, request.references)
     try:
-        found = select_scope(load_predictions(request.run), request.scope)
+        scope_predictions = select_scope(load_predictions(request.run), request.scope)
         same_references = run_names_references(request.run, request.dataset, request.references)
-        predictions = match_predictions(examples, found, partial=request.partial, same_references=same_references)
+        predictions = match_predictions(
+            examples, scope_predictions, partial=request.partial, same_references=same_references
+        )
         if not same_references:
             check_size(request.dataset, examples, predictions)
     except DatasetError as error:
-        told = (str(error), other_references(request.run, request.dataset, request.references), _cut(request.run))
-        raise DatasetError("; ".join(filter(None, told))) from error
+        messages = (
+            str(error),
+            other_references(request.run, request.dataset, request.references),
+            _truncation_note(request.run),
+        )
+        raise DatasetError("; ".join(filter(None, messages))) from error
     if request.judgements is not None:
         check_judged(request.run, request.judgements)
     judgements = {} if request.judgements is None else _load_judgements(request.judgements)
@@ -241,13 +242,7 @@ def load_run(request: ScoringRequest, examples: Sequence[Example] | None = None)
                 f"{path} judges {pluralize(len(unknown), 'answer')} to questions that {request.dataset} does not "
                 f"ask, such as {unknown[0]!r}; name the judgements of this dataset"
             )
-    asked = {example.id: example for example in examples}
-    of_now = {
-        request_hash(one, example)
-        for one in (predictions if citations else ())
-        for example in (asked[one.example], with_explanation(asked[one.example]))
-    }
-    fresh = {name: verdict for name, verdict in citations.items() if verdict.request in of_now}
+    fresh = current_verdicts(citations, predictions, examples)
     if citations and not fresh:
         raise DatasetError(f"{request.citations} judges other answers than those of {request.run}; judge these anew")
     return LoadedRun(examples, predictions, judgements, fresh, stale=len(citations) - len(fresh))
@@ -267,7 +262,7 @@ def score_run(
     """
     check_breakdowns(request.by or ())
     convention = convention or request.convention
-    names = _metrics(loaded) if request.metrics is None else request.metrics
+    names = _default_metrics(loaded) if request.metrics is None else request.metrics
     if unknown := [name for name in names if name not in METRICS]:
         raise UsageError(f"there is no metric {unknown[0]!r}; there are: {', '.join(METRICS)}")
     options = MetricOptions(request.grammar, convention, prices)
@@ -292,7 +287,7 @@ def score_run(
     return ScoredRun(scores, by_name, counted_rows(scores))
 
 
-def _metrics(loaded: LoadedRun) -> Sequence[str]:
+def _default_metrics(loaded: LoadedRun) -> Sequence[str]:
     """All metrics, without those of boxes if only whole pages were found, which cover any box."""
     return [name for name in METRICS if name not in BOX_METRICS or not only_whole_pages(loaded.predictions)]
 
@@ -308,7 +303,7 @@ def scoring_notes(scores: Scores, other: Scores | None, loaded: LoadedRun, reque
 
     `other` are the scores by the other convention; None if there is no headline figure to compare.
     """
-    notes = [cut] if (cut := _cut(request.run)) else []
+    notes = [cut] if (cut := _truncation_note(request.run)) else []
     notes += _missing_verdicts(loaded, request)
     published = scores.convention == "published"
     if scores.failed:
@@ -327,19 +322,23 @@ def scoring_notes(scores: Scores, other: Scores | None, loaded: LoadedRun, reque
     notes += search_notes(loaded.examples, loaded.predictions, scores.convention)
     notes += answer_notes(scores, loaded.examples, loaded.predictions, request.grammar)
     if other is not None:
-        asked = scores.figures.keys() - (set(OF_WORDS) - other.figures.keys())
-        notes += convention_differences(scores, other, [name for name in HEADLINE if name in asked])
+        compared = scores.figures.keys() - (set(WORD_FIGURES) - other.figures.keys())
+        notes += convention_differences(scores, other, [name for name in HEADLINE if name in compared])
     notes += figure_notes(scores, request.by or ())
     notes += ranking_notes(loaded.examples, loaded.predictions)
-    answered = any(one.response is not None or one.error is not None for one in loaded.predictions)
-    if scores.marks == "own" and answered and any(one.task not in WITHOUT_WORDS for one in loaded.examples):
+    answered = any(prediction.response is not None or prediction.error is not None for prediction in loaded.predictions)
+    if scores.marks == "own" and answered and any(example.task not in WITHOUT_WORDS for example in loaded.examples):
         notes.append("[1, 2] and [1-3] are read too: not comparable with published figures (--marks published is)")
     return tuple(notes)
 
 
 def _missing_verdicts(loaded: LoadedRun, request: ScoringRequest) -> list[str]:
     """Notes on how many answers lack a verdict in a file, because its judge was stopped or the file was cut short."""
-    answered = [one.example for one in loaded.predictions if one.error is None and one.response is not None]
+    answered = [
+        prediction.example
+        for prediction in loaded.predictions
+        if prediction.error is None and prediction.response is not None
+    ]
     notes = []
     for path, judged in ((request.judgements, loaded.judgements), (request.citations, loaded.citations)):
         missing = sum(example not in judged for example in answered) if path else 0
@@ -355,12 +354,12 @@ def _failed_verdicts(loaded: LoadedRun, convention: Convention) -> list[str]:
     unsplit = sum(verdict.sentences is None for verdict in verdicts)
     if not (failed or unsplit):
         return []
-    what = [f"{pluralize(failed, 'judgement')} failed or off the scale"] if failed else []
-    what += [pluralize(unsplit, "answer was", "answers were") + " not split into sentences"] if unsplit else []
+    problems = [f"{pluralize(failed, 'judgement')} failed or off the scale"] if failed else []
+    problems += [pluralize(unsplit, "answer was", "answers were") + " not split into sentences"] if unsplit else []
     how = "undefined for these answers; a figure that no answer has is not listed"
     if convention == "published":
         how = "as the authors' scripts have them"
-    return [f"{join_names(what)}: figures of what is cited, and of accuracy, are {how}"]
+    return [f"{join_names(problems)}: figures of what is cited, and of accuracy, are {how}"]
 
 
 def _malformed_judgements(loaded: LoadedRun, convention: Convention) -> list[str]:
@@ -381,7 +380,7 @@ def _load_judgements(path: Path) -> dict[str, Judgement]:
     return load_citevqa_judgements(path) if first.lstrip().startswith(b"[") else load_judgements(path)
 
 
-def _cut(run: Path) -> str:
+def _truncation_note(run: Path) -> str:
     """A note on a run that was stopped while it wrote a line; empty for any other run."""
     path = run / PREDICTIONS_FILE
     if not (path.is_file() and is_truncated(path)):

@@ -25,9 +25,9 @@ from quoteweave.evaluation.statistics.intervals import Estimate, Intervals, clus
 from quoteweave.evaluation.text.abstentions import only_abstains
 from quoteweave.evaluation.text.responses import MarkGrammar
 
-QUOTES = "overall.f1"
+QUOTE_F1 = "overall.f1"
 CORRELATED = ("judge.average", "bleu", "rouge_l.f1")
-CORRELATIONS = tuple(correlation_of(QUOTES, column, f"correlation.{column}") for column in CORRELATED)
+CORRELATIONS = tuple(correlation_of(QUOTE_F1, column, f"correlation.{column}") for column in CORRELATED)
 """Pearson's r, over questions, of the F1 on all quotes with each score of answers, -1 to 1.
 
 MMDocRAG (arXiv 2505.16470, appendices B.4 and B.5) finds the two correlated, by domain and by question type; it prints
@@ -76,7 +76,7 @@ def score_predictions(
         0.5
     """
     by_example = {prediction.example: prediction for prediction in predictions}
-    wordless = {one.example for one in predictions if does_not_answer(one)}  # once: it takes as long as a metric
+    wordless = {unanswered.example for unanswered in filter(does_not_answer, predictions)}  # once, as this is slow
     questions = [
         _question(example, by_example[example.id], metrics, convention=settings.convention, wordless=wordless)
         for example in examples
@@ -154,9 +154,9 @@ def _strictly_computed(metrics: Sequence[Metric], prediction: Prediction, *, wor
     return [metric for metric in metrics if not (wordless and _has_flag(metric, "compares_words"))]
 
 
-def _has_flag(metric: Metric, what: Literal["compares_words", "counts_failures"]) -> bool:
+def _has_flag(metric: Metric, flag: Literal["compares_words", "counts_failures"]) -> bool:
     """Whether a metric has this optional attribute, and sets it."""
-    return bool(getattr(metric, what, False))
+    return bool(getattr(metric, flag, False))
 
 
 def does_not_answer(prediction: Prediction) -> bool:
@@ -173,11 +173,11 @@ def counted_rows(scores: Scores) -> list[Row]:
 
 def convention_differences(scores: Scores, other: Scores, figures: Sequence[str]) -> list[str]:
     """A sentence for each of the named figures that differs by the other convention, with both values."""
-    differing = [(name, scores.figures.get(name), other.figures.get(name)) for name in figures]
+    shown = [(name, _show(scores.figures.get(name)), _show(other.figures.get(name))) for name in figures]
     return [
-        f"{name}: {_show(here)} by the {scores.convention} convention, {_show(there)} by the {other.convention} one"
-        for name, here, there in differing
-        if _show(here) != _show(there)
+        f"{name}: {ours} by the {scores.convention} convention, {theirs} by the {other.convention} one"
+        for name, ours, theirs in shown
+        if ours != theirs
     ]
 
 
@@ -231,7 +231,7 @@ def score_retrieval(
         scope: score_predictions(
             examples,
             [prediction for (of, _), prediction in by_scope_and_example.items() if of == scope],
-            metrics=[METRICS[name](options) for name in _metrics(scope, examples, pages_only=pages_only)],
+            metrics=[METRICS[name](options) for name in _retrieval_metrics(scope, examples, pages_only=pages_only)],
             settings=ScoringSettings(name=scope, dataset=dataset),
             intervals=intervals,
         )
@@ -245,7 +245,7 @@ def only_whole_pages(predictions: Iterable[Prediction]) -> bool:
     return layouts == {"page"}
 
 
-def _metrics(scope: Scope, examples: Sequence[Example], *, pages_only: bool) -> tuple[str, ...]:
+def _retrieval_metrics(scope: Scope, examples: Sequence[Example], *, pages_only: bool) -> tuple[str, ...]:
     if pages_only:
         return ("page_recall",)
     quotes = scope == "document" and any(example.reference.layouts for example in examples)
@@ -261,7 +261,7 @@ def retrieval_figures(scope: Scope) -> tuple[str, ...]:
 def search_errors(scores: Mapping[Scope, Scores]) -> dict[str, str]:
     """Why the search of a question failed in any scope, by question."""
     errors: dict[str, str] = {}
-    for question in (question for each in scores.values() for question in each.questions):
+    for question in (question for scope_scores in scores.values() for question in scope_scores.questions):
         if question.error is not None:
             errors.setdefault(question.example, question.error)
     return errors

@@ -70,8 +70,8 @@ class Aggregate:
         if not self.columns:
             return [()] * len(rows)
         columns = [_column(rows, name, 0.0 if name in self.optional else None) for name in self.columns]
-        found = zip(*columns, strict=True)
-        return [None if None in values else cast("tuple[float, ...]", values) for values in found]
+        values_by_row = zip(*columns, strict=True)
+        return [None if None in values else cast("tuple[float, ...]", values) for values in values_by_row]
 
     def matrix(self, rows: Sequence[Row]) -> "Sums":
         """(rows, 1 + columns): what each row adds to the sums; zeros for a row in which a column is undefined."""
@@ -173,9 +173,9 @@ def mean_over_domains(mean: Aggregate, domains: Sequence[str]) -> Aggregate:
         import numpy as np
 
         totals, counts = sums[3::2], sums[4::2]
-        there = counts > 0
-        means = np.where(there, totals / np.where(there, counts, 1), 0)
-        average: Sums = means.sum(axis=0) / there.sum(axis=0)
+        has_questions = counts > 0
+        means = np.where(has_questions, totals / np.where(has_questions, counts, 1), 0)
+        average: Sums = means.sum(axis=0) / has_questions.sum(axis=0)
         return average
 
     columns = (column, DOMAIN, *pairs)
@@ -276,9 +276,9 @@ def half_up(value: Fraction | float, decimals: int) -> str:
     """The value with the given number of decimals; a half is rounded away from zero."""
     fraction = Fraction(value).limit_denominator(10**9) if isinstance(value, float) else value
     scaled = floor(abs(fraction) * 10**decimals + Fraction(1, 2))
-    whole, rest = divmod(scaled, 10**decimals)
+    integer_part, decimal_part = divmod(scaled, 10**decimals)
     sign = "-" if fraction < 0 and scaled else ""
-    return f"{sign}{whole}" + (f".{rest:0{decimals}d}" if decimals else "")
+    return f"{sign}{integer_part}" + (f".{decimal_part:0{decimals}d}" if decimals else "")
 
 
 def _sum(values: Iterable[float]) -> Fraction:

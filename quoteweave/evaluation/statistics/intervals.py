@@ -34,7 +34,7 @@ Bounds = tuple[float, float]
 LEVEL = 0.95
 FEW_CLUSTERS = 10
 """With fewer clusters, readers are told that intervals are wide and their level is approximate."""
-_NAMED = 3
+_MAX_NAMED = 3
 """How many figures a warning names."""
 _ROUNDING = 1e-8
 """By what share a figure may change if it is summed in another order."""
@@ -66,8 +66,8 @@ def cluster_intervals(
     """
     if not 0 < level < 1:
         raise ValueError(f"a level of {level}: it is a share between 0 and 1, such as 0.95")
-    found = {figure.name: jackknife_estimate(figure, rows, clusters) for figure in figures}
-    return {name: None if one is None else one.interval(level) for name, one in found.items()}
+    jackknifed = {figure.name: jackknife_estimate(figure, rows, clusters) for figure in figures}
+    return {name: None if estimate is None else estimate.interval(level) for name, estimate in jackknifed.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,8 @@ class JackknifeEstimate:
             return None
         low, high = self.limits
         # If another value occurred with probability q, n clusters without it would have the probability (1 - q)^n.
-        other = 1 - ((1 - level) / 2) ** (1 / self.clusters)
-        return self.value - other * (self.value - low), self.value + other * (high - self.value)
+        other_chance = 1 - ((1 - level) / 2) ** (1 / self.clusters)
+        return self.value - other_chance * (self.value - low), self.value + other_chance * (high - self.value)
 
     def _p_of_equal_clusters(self) -> float | None:
         if not self._two_limits:
@@ -160,18 +160,18 @@ def jackknife_estimate(
     number, value = len(added), figure.of_matrix(table)
     if number < 2 or value is None:
         return None
-    others = (added.sum(axis=0) - added).T
-    without_each = figure.evaluate(others * (number / (number - 1)))
+    sums_without_each = (added.sum(axis=0) - added).T
+    without_each = figure.evaluate(sums_without_each * (number / (number - 1)))
     # Whether it is undefined may depend on the number of rows: on that of the others rather than of all.
-    if not (np.isfinite(without_each) & np.isfinite(figure.evaluate(others))).all():
+    if not (np.isfinite(without_each) & np.isfinite(figure.evaluate(sums_without_each))).all():
         return None
     error = math.sqrt((number - 1) / number * float(((without_each - value) ** 2).sum()))
     if error <= max(1e-12, _ROUNDING * float(np.abs(without_each).max())):
         error = 0.0
-    of_each = figure.evaluate(added.T)
-    low, high = limits = _limits(figure, of_each)
+    cluster_values = figure.evaluate(added.T)
+    low, high = limits = _limits(figure, cluster_values)
     value = min(high, max(low, value))
-    return JackknifeEstimate(value, 0.0 if value in limits else error, number, limits, _one_differs(of_each))
+    return JackknifeEstimate(value, 0.0 if value in limits else error, number, limits, _one_differs(cluster_values))
 
 
 def _sums_by_cluster(table: NDArray[np.float64], clusters: Sequence[Hashable]) -> NDArray[np.float64]:
@@ -181,19 +181,19 @@ def _sums_by_cluster(table: NDArray[np.float64], clusters: Sequence[Hashable]) -
     return np.stack([np.bincount(members, weights=column, minlength=len(positions)) for column in table.T], axis=1)
 
 
-def _limits(figure: Aggregate, own: NDArray[np.float64]) -> Limits:
-    known = own[np.isfinite(own)]
+def _limits(figure: Aggregate, cluster_values: NDArray[np.float64]) -> Limits:
+    known = cluster_values[np.isfinite(cluster_values)]
     low, high = figure.limits
     within = not known.size or (known.min() >= low - _ROUNDING and known.max() <= high + _ROUNDING)
     return figure.limits if within else UNLIMITED
 
 
-def _one_differs(own: NDArray[np.float64]) -> bool:
+def _one_differs(cluster_values: NDArray[np.float64]) -> bool:
     """Whether the figures of all clusters but one are the same; False for two, as it is unknown which one differs."""
-    if len(own) < 3 or not np.isfinite(own).all():
+    if len(cluster_values) < 3 or not np.isfinite(cluster_values).all():
         return False
-    common = float(np.median(own))
-    return int((np.abs(own - common) <= _ROUNDING * max(1.0, abs(common))).sum()) == len(own) - 1
+    common = float(np.median(cluster_values))
+    return int((np.abs(cluster_values - common) <= _ROUNDING * max(1.0, abs(common))).sum()) == len(cluster_values) - 1
 
 
 def few_clusters(numbers: Mapping[str, int], cluster_name: str) -> str:
@@ -206,12 +206,12 @@ def few_clusters(numbers: Mapping[str, int], cluster_name: str) -> str:
     >>> few_clusters({"recall": 40, "f1": 2}, "document")
     'only 2 documents for f1: intervals are wide, and their level of 95 % is approximate'
     """
-    few = {name: number for name, number in numbers.items() if 1 < number < FEW_CLUSTERS}
-    if not few:
+    small_numbers = {name: number for name, number in numbers.items() if 1 < number < FEW_CLUSTERS}
+    if not small_numbers:
         return ""
-    least, most = min(few.values()), max(few.values())
+    least, most = min(small_numbers.values()), max(small_numbers.values())
     number = str(most) if least == most else f"{least} to {most}"
-    of = "" if len(few) == len(numbers) else f" for {join_names(list(few), _NAMED)}"
+    of = "" if len(small_numbers) == len(numbers) else f" for {join_names(list(small_numbers), _MAX_NAMED)}"
     return f"only {number} {cluster_name}s{of}: intervals are wide, and their level of 95 % is approximate"
 
 

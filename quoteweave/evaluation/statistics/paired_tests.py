@@ -37,13 +37,13 @@ def difference_of(figure: Aggregate, *, relative: bool = False) -> Aggregate:
         difference: Sums = figure.formula(sums[: 1 + number]) - other
         return difference / np.abs(other) if relative else difference
 
-    limits = UNLIMITED if relative else _of_differences(figure.limits)
-    columns = tuple(_of_side(side, column) for side in (FIRST, SECOND) for column in figure.columns)
+    limits = UNLIMITED if relative else _difference_limits(figure.limits)
+    columns = tuple(_side_column(side, column) for side in (FIRST, SECOND) for column in figure.columns)
     optional = frozenset(side + column for side in (FIRST, SECOND) for column in figure.optional)
     return Aggregate(figure.name, columns, formula, optional=optional, limits=limits)
 
 
-def _of_side(side: str, column: str) -> str:
+def _side_column(side: str, column: str) -> str:
     return PRODUCT.join(side + part for part in column.split(PRODUCT))
 
 
@@ -72,7 +72,7 @@ def paired_difference(
         >>> round(gain.mean, 2), round(gain.low, 2), round(gain.high, 2)
         (0.67, -0.94, 1.0)
     """
-    return clustered_interval(_differences(ours, theirs), clusters, limits=_of_differences(limits))
+    return clustered_interval(_differences(ours, theirs), clusters, limits=_difference_limits(limits))
 
 
 def paired_test(
@@ -90,8 +90,8 @@ def paired_test(
         True
     """
     rows = [{"value": difference} for difference in _differences(ours, theirs)]
-    found = jackknife_estimate(mean_of("value", limits=_of_differences(limits)), rows, clusters)
-    return None if found is None else found.p()
+    estimate = jackknife_estimate(mean_of("value", limits=_difference_limits(limits)), rows, clusters)
+    return None if estimate is None else estimate.p()
 
 
 def _differences(ours: Sequence[float | None], theirs: Sequence[float | None]) -> list[float | None]:
@@ -99,7 +99,7 @@ def _differences(ours: Sequence[float | None], theirs: Sequence[float | None]) -
     return [None if a is None or b is None else a - b for a, b in zip(ours, theirs, strict=True)]
 
 
-def _of_differences(limits: Limits) -> Limits:
+def _difference_limits(limits: Limits) -> Limits:
     low, high = limits
     return low - high, high - low
 

@@ -87,7 +87,7 @@ def marked_sentences(prediction: Prediction, cut: SentenceSplitter) -> list[Mark
             rest = sentence[opening:].lstrip(_BLANKS_AND_STOPS)
         if rest:
             sentences.append(rest)
-    return [_read(sentence) for sentence in sentences]
+    return [_read_marks(sentence) for sentence in sentences]
 
 
 def _opening(sentence: str) -> int:
@@ -100,21 +100,21 @@ def _opening(sentence: str) -> int:
     return end
 
 
-def _read(sentence: str) -> MarkedSentence:
+def _read_marks(sentence: str) -> MarkedSentence:
     parts: list[str] = []
     marks: list[PlacedMark] = []
     before = end = 0
     for mark in parse_marks(sentence):
-        said = [sentence[end : mark.start], _in_place_of(mark, sentence)]
-        parts += said
-        before += sum(len(word) for part in said for word in part.split())
+        pieces = [sentence[end : mark.start], _replacement(mark, sentence)]
+        parts += pieces
+        before += sum(len(word) for part in pieces for word in part.split())
         marks.append(PlacedMark(mark.start, before, tuple((mark.kind, number) for number in mark.numbers)))
         end = mark.end
     text = " ".join("".join([*parts, sentence[end:]]).split())
     return MarkedSentence(marked=sentence, text=_BEFORE_STOP.sub("", text), marks=tuple(marks))
 
 
-def _in_place_of(mark: Mark, sentence: str) -> str:
+def _replacement(mark: Mark, sentence: str) -> str:
     if mark.summary:
         return f" {mark.summary} "
     between = sentence[max(mark.start - 1, 0) : mark.start] + sentence[mark.end : mark.end + 1]
@@ -166,14 +166,14 @@ def atomic_claims(doc: "Doc", marks: Sequence[int]) -> list[AtomicClaim] | None:
         at_word.setdefault(word, []).append(position)
     if len(at_word) == 1:
         return [AtomicClaim(doc.text.strip(), tuple(range(len(marks))))]
-    if not at_word or not _usable(doc) or any(doc[word].head.i == word for word in at_word):
+    if not at_word or not _has_usable_tree(doc) or any(doc[word].head.i == word for word in at_word):
         return None
     claims = []
     for word, places in sorted(at_word.items()):
         tree = _Tree(doc)
         for other in at_word:
             if other != word and other in tree.heads:
-                _part(tree, word, other)
+                _separate(tree, word, other)
         claims.append(AtomicClaim(_text_of(doc, tree.heads), tuple(places)))
     return claims
 
@@ -195,7 +195,7 @@ def _is_word(token: "Token") -> bool:
     return any(character.isalnum() for character in token.text)
 
 
-def _usable(doc: "Doc") -> bool:
+def _has_usable_tree(doc: "Doc") -> bool:
     roots = sum(token.head.i == token.i for token in doc)
     words = sum(map(_is_word, doc))
     return doc.has_annotation("DEP") and roots == 1 and words <= MAX_SENTENCE_WORDS
@@ -219,9 +219,9 @@ class _Tree:
     def children(self, token: int) -> list[int]:
         return [child for child, head in self.heads.items() if head == token]
 
-    def joints(self, token: int, one: int, other: int) -> list[int]:
+    def joints(self, token: int, first: int, second: int) -> list[int]:
         """Children of `token` between two others, which they join."""
-        between = range(min(one, other) + 1, max(one, other))
+        between = range(min(first, second) + 1, max(first, second))
         joining = (child for child in self.children(token) if child in self._commas or self._deps[child] == "cc")
         return [child for child in joining if child in between]
 
@@ -241,38 +241,38 @@ class _Tree:
         self.prune(token)
 
 
-def _part(tree: _Tree, word: int, other: int) -> None:
+def _separate(tree: _Tree, word: int, other: int) -> None:
     """Remove from the tree what belongs to the other word."""
     up, across = tree.path(word), tree.path(other)
     lca = next(token for token in up if token in across)
     if lca == word:
-        its = across[across.index(lca) - 1]
-        tree.prune(its, *tree.joints(lca, word, its))
+        other_branch = across[across.index(lca) - 1]
+        tree.prune(other_branch, *tree.joints(lca, word, other_branch))
     elif lca == other:
         tree.replace(lca, up[up.index(lca) - 1])
     else:
-        _part_branches(tree, lca, up[up.index(lca) - 1], across[across.index(lca) - 1])
+        _separate_branches(tree, lca, up[up.index(lca) - 1], across[across.index(lca) - 1])
 
 
-def _part_branches(tree: _Tree, lca: int, mine: int, its: int) -> None:
-    joints = tree.joints(lca, mine, its)
+def _separate_branches(tree: _Tree, lca: int, word_branch: int, other_branch: int) -> None:
+    joints = tree.joints(lca, word_branch, other_branch)
     at_root = tree.heads[lca] is None
-    clause_first = at_root and tree.opens(min(mine, its))
-    if joints and (mine < its) != clause_first:
-        tree.prune(its, *joints)
+    clause_first = at_root and tree.opens(min(word_branch, other_branch))
+    if joints and (word_branch < other_branch) != clause_first:
+        tree.prune(other_branch, *joints)
     elif at_root:
-        tree.replace(lca, mine)
+        tree.replace(lca, word_branch)
     elif joints:
-        tree.prune(*(child for child in tree.children(lca) if child != mine))
+        tree.prune(*(child for child in tree.children(lca) if child != word_branch))
     else:
-        tree.prune(its)
+        tree.prune(other_branch)
 
 
-def _text_of(doc: "Doc", left: Container[int]) -> str:
+def _text_of(doc: "Doc", remaining: Container[int]) -> str:
     """The remaining words, with the blanks between neighbours."""
     text, last = "", -1
     for token in doc:
-        if token.i in left:
+        if token.i in remaining:
             apart = doc[token.i - 1].whitespace_ if token.i == last + 1 and text else " "
             text += token.text if token.text[:1] in _ATTACHED else apart + token.text
             last = token.i

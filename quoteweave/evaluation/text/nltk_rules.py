@@ -80,17 +80,17 @@ def _breaks(text: str) -> list[tuple[int, int]]:
         space = next((position for position in range(len(before) - 1, -1, -1) if before[position].isspace()), 0)
         start = word[1] + space + 1 if space else word[0]
         if last is not None and word[1] <= start:
-            _note(text, word, last, breaks)
+            _add_break(text, word, last, breaks)
         last, word = match, (start, match.start())
         begin_of_last = start
     if last is not None:
-        _note(text, (begin_of_last, last.start()), last, breaks)
+        _add_break(text, (begin_of_last, last.start()), last, breaks)
     return breaks
 
 
-def _note(text: str, word: tuple[int, int], match: re.Match[str], found: list[tuple[int, int]]) -> None:
+def _add_break(text: str, word: tuple[int, int], match: re.Match[str], breaks: list[tuple[int, int]]) -> None:
     if _ends_sentence(_WORD.findall(text[word[0] : word[1]] + match[0] + match[1])):
-        found.append((match.end(), match.end() if match[2] is None else match.start(2)))
+        breaks.append((match.end(), match.end() if match[2] is None else match.start(2)))
 
 
 def _ends_sentence(words: list[str]) -> bool:
@@ -205,10 +205,10 @@ def porter_stem(word: str) -> str:
 
 def _consonants(word: str) -> list[bool]:
     """Whether each letter is a consonant; y is one at the beginning and after a vowel."""
-    found: list[bool] = []
+    consonants: list[bool] = []
     for letter in word:
-        found.append(not found or not found[-1] if letter == "y" else letter not in "aeiou")
-    return found
+        consonants.append(not consonants or not consonants[-1] if letter == "y" else letter not in "aeiou")
+    return consonants
 
 
 def _measure(stem: str) -> int:
@@ -264,7 +264,9 @@ def _past_and_progressive(word: str) -> str:
         return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("eed"):
         return word[:-1] if _positive(word[:-3]) else word
-    suffix = next((each for each in ("ed", "ing") if word.endswith(each) and _has_vowel(word[: -len(each)])), None)
+    suffix = next(
+        (ending for ending in ("ed", "ing") if word.endswith(ending) and _has_vowel(word[: -len(ending)])), None
+    )
     if suffix is None:
         return word
     stem = word[: -len(suffix)]

@@ -52,10 +52,10 @@ class PublishedClaim:
 
 @dataclass(frozen=True, slots=True)
 class PublishedSentence:
-    """The claims of one sentence; `whole` if it was not split."""
+    """The claims of one sentence."""
 
     claims: tuple[PublishedClaim, ...]
-    whole: bool
+    is_unsplit: bool
 
 
 def published_numbers(text: str) -> tuple[int, ...]:
@@ -87,15 +87,15 @@ def whole_sentence(sentence: str) -> PublishedSentence:
 
 def published_claims(sentences: Sequence[str], parse: DependencyParser) -> list[PublishedSentence]:
     """The claims of each sentence, in order. Everything that has to be parsed is parsed together."""
-    read = [_words(_DELETED.sub("", one)) if _parsed(one) else None for one in sentences]
-    docs = iter(parse([" ".join(words) for words, _ in filter(None, read)]) if any(read) else ())
+    parsed = [_words(_DELETED.sub("", sentence)) if _is_parsed(sentence) else None for sentence in sentences]
+    docs = iter(parse([" ".join(words) for words, _ in filter(None, parsed)]) if any(parsed) else ())
     return [
         _unparsed(sentence) if words is None else _taken_apart(_DELETED.sub("", sentence), *words, next(docs))
-        for sentence, words in zip(sentences, read, strict=True)
+        for sentence, words in zip(sentences, parsed, strict=True)
     ]
 
 
-def _parsed(sentence: str) -> bool:
+def _is_parsed(sentence: str) -> bool:
     return PUBLISHED_MARK.search(sentence) is not None and len(sentence.split()) <= MAX_SENTENCE_WORDS
 
 
@@ -138,11 +138,11 @@ def _taken_apart(
         return whole_sentence(sentence)
     claims: dict[str, tuple[int, ...]] = {}
     for token in [token for token in at_token if tree.find(tree.root, token)]:
-        own = _Tree(doc)
+        claim_tree = _Tree(doc)
         for other in at_token:
             if other != token:
-                _part(own, token, other)
-        claims[" ".join(doc[place].text for place in sorted(own.below(own.root)))] = at_token[token]
+                _separate(claim_tree, token, other)
+        claims[" ".join(doc[place].text for place in sorted(claim_tree.below(claim_tree.root)))] = at_token[token]
     return PublishedSentence(tuple(PublishedClaim(text, numbers) for text, numbers in claims.items()), False)
 
 
@@ -172,20 +172,22 @@ class _Tree:
         """The first child of `node` that leads to another node."""
         return next(child for child in self._children[node] if self.find(child, sought))
 
-    def meeting(self, node: int, one: int, other: int) -> int | None:
+    def meeting(self, node: int, first: int, second: int) -> int | None:
         """The lowest node above both, or above either if that is attached twice; None if neither is below."""
-        if node in (one, other):
+        if node in (first, second):
             return node
-        found = [place for child in self._children[node] if (place := self.meeting(child, one, other)) is not None]
-        return node if len(found) > 1 else next(iter(found), None)
+        meetings = [
+            place for child in self._children[node] if (place := self.meeting(child, first, second)) is not None
+        ]
+        return node if len(meetings) > 1 else next(iter(meetings), None)
 
     def opens(self, node: int, branch: int) -> bool:
         """Whether a branch of a node is a clause at the beginning of the sentence."""
         return self._labels[node, branch] in _CLAUSES and self.find(branch, 0)
 
-    def joints(self, node: int, one: int, other: int) -> list[int]:
+    def joints(self, node: int, first: int, second: int) -> list[int]:
         """Commas and conjunctions between two branches of a node."""
-        between = range(min(one, other) + 1, max(one, other))
+        between = range(min(first, second) + 1, max(first, second))
         children = [child for child in self._children[node] if child in between]
         return [child for child in children if child in self._commas or self._labels[node, child] in _CONJUNCTIONS]
 
@@ -207,7 +209,7 @@ class _Tree:
         self._children[node] = [branch]
 
 
-def _part(tree: _Tree, token: int, other: int) -> None:
+def _separate(tree: _Tree, token: int, other: int) -> None:
     """Remove from the tree what belongs to the other cited token."""
     lca = tree.meeting(tree.root, token, other) if tree.find(tree.root, other) else None
     if lca is None:
@@ -217,18 +219,18 @@ def _part(tree: _Tree, token: int, other: int) -> None:
     elif lca == other:
         tree.raise_over(lca, tree.branch(lca, token))
     else:
-        _part_branches(tree, lca, tree.branch(lca, token), tree.branch(lca, other))
+        _separate_branches(tree, lca, tree.branch(lca, token), tree.branch(lca, other))
 
 
-def _part_branches(tree: _Tree, lca: int, mine: int, its: int) -> None:
+def _separate_branches(tree: _Tree, lca: int, token_branch: int, other_branch: int) -> None:
     at_root = lca == tree.root
-    joints = tree.joints(lca, mine, its)
-    clause = bool(joints) and at_root and tree.opens(lca, min(mine, its))
-    if joints and (mine < its) != clause:
-        tree.prune(lca, its, *joints)
+    joints = tree.joints(lca, token_branch, other_branch)
+    clause = bool(joints) and at_root and tree.opens(lca, min(token_branch, other_branch))
+    if joints and (token_branch < other_branch) != clause:
+        tree.prune(lca, other_branch, *joints)
     elif at_root:
-        tree.root = mine
+        tree.root = token_branch
     elif joints:
-        tree.keep(lca, mine)
+        tree.keep(lca, token_branch)
     else:
-        tree.prune(lca, its)
+        tree.prune(lca, other_branch)

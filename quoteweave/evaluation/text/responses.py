@@ -81,9 +81,9 @@ def citations(response: str, marks: MarkGrammar) -> CitedNumbers:
     answer = answer_of(response, marks)
     if marks == "published":
         return CitedNumbers(_numbers(_PUBLISHED_TEXT.findall(answer)), _numbers(_PUBLISHED_IMAGE.findall(answer)))
-    found = parse_marks(answer)
-    text = (number for mark in found if mark.kind == "text" for number in mark.numbers)
-    placed = [(mark.start, number) for mark in found if mark.kind == "image" for number in mark.numbers]
+    parsed_marks = parse_marks(answer)
+    text = (number for mark in parsed_marks if mark.kind == "text" for number in mark.numbers)
+    placed = [(mark.start, number) for mark in parsed_marks if mark.kind == "image" for number in mark.numbers]
     # An image that is named without being shown, as in "(image2)", counts as cited, too.
     placed += [(bare.start(), int(bare[1][:_MAX_DIGITS])) for bare in _PUBLISHED_IMAGE.finditer(answer)]
     return CitedNumbers(tuple(dict.fromkeys(text)), tuple(dict.fromkeys(number for _, number in sorted(placed))))
@@ -163,11 +163,11 @@ class CitedBox:
 
 def cited_boxes(text: str) -> list[CitedBox]:
     """Every box in a text that is written as CiteVQA's own script reads it, in order; linear in the text's length."""
-    found = []
+    boxes = []
     for document, page, *edges in BOX_TAG.findall(text):
         x1, y1, x2, y2 = map(float, edges)
-        found.append(CitedBox(int(document) if document else None, int(page), (x1, y1, x2, y2)))
-    return found
+        boxes.append(CitedBox(int(document) if document else None, int(page), (x1, y1, x2, y2)))
+    return boxes
 
 
 def unread_tags(text: str) -> int:

@@ -50,12 +50,12 @@ def source_marks(text: str) -> list[SourceMark]:
         for match in _BRACKETS.finditer(text)
         if (items := _in_brackets(match[1]))
     ]
-    taken = [(mark.start, mark.end) for mark in marks]
+    spans = [(mark.start, mark.end) for mark in marks]
     place = 0
     for match in _LABELLED.finditer(text):
-        while place < len(taken) and taken[place][1] <= match.start():
+        while place < len(spans) and spans[place][1] <= match.start():
             place += 1
-        if place == len(taken) or match.start() < taken[place][0]:
+        if place == len(spans) or match.start() < spans[place][0]:
             marks.append(SourceMark(*match.span(), tuple(dict.fromkeys(_labelled(match))), bracketed=False))
     return sorted(marks, key=lambda mark: mark.start)
 
@@ -136,17 +136,17 @@ class RuleSplitter:
 
 def split_by_rule(sentences: Sequence[str]) -> list[CitedSentence]:
     """Sentences with marks in place to sentences with their citations."""
-    found: list[CitedSentence] = []
+    cited_sentences: list[CitedSentence] = []
     for sentence in sentences:
         opening = _opening(sentence)
-        moved = bool(found) and opening > 0 and (not found[-1].cited or not unmarked(sentence))
+        moved = bool(cited_sentences) and opening > 0 and (not cited_sentences[-1].cited or not unmarked(sentence))
         if moved:
-            cited = dict.fromkeys([*found[-1].cited, *cited_items(sentence[:opening])])
-            found[-1] = found[-1].model_copy(update={"cited": tuple(cited)})
+            cited = dict.fromkeys([*cited_sentences[-1].cited, *cited_items(sentence[:opening])])
+            cited_sentences[-1] = cited_sentences[-1].model_copy(update={"cited": tuple(cited)})
         rest = sentence[opening:] if moved else sentence
         if text := unmarked(rest):
-            found.append(CitedSentence(text=text, cited=cited_items(rest)))
-    return found
+            cited_sentences.append(CitedSentence(text=text, cited=cited_items(rest)))
+    return cited_sentences
 
 
 def unmarked(sentence: str) -> str:

@@ -57,9 +57,9 @@ class AlceCorrectness:
         text = alce_words(prediction, self._marks, published=self._published)
         if text is None or not (reference.short_answers or reference.long_answers):
             return {}
-        holds = _holds_letters if self._published else _holds_words
-        held = [any(holds(text, wording) for wording in wordings) for wordings in self._wordings(example)]
-        share = sum(held) / len(held) if held else None
+        holds = _contains_string if self._published else _contains_words
+        contained = [any(holds(text, wording) for wording in wordings) for wordings in self._wordings(example)]
+        share = sum(contained) / len(contained) if contained else None
         row = {"str_em": share, "str_em.hit": None if share is None else float(share == 1)}
         rouge = max((rouge_lsum(text, gold) for gold in reference.long_answers), default=None)
         length = len(text.split()) if self._published else count_words(text)
@@ -67,17 +67,19 @@ class AlceCorrectness:
 
     def _wordings(self, example: Example) -> list[list[str]]:
         """The normalised wordings of each short answer; `strict` omits wordings without words."""
-        found = [[normalised(wording) for wording in wordings] for wordings in example.reference.short_answers]
+        normalised_wordings = [
+            [normalised(wording) for wording in wordings] for wordings in example.reference.short_answers
+        ]
         if self._published:
-            return found
-        return [known for wordings in found if (known := [wording for wording in wordings if wording])]
+            return normalised_wordings
+        return [known for wordings in normalised_wordings if (known := [wording for wording in wordings if wording])]
 
 
-def _holds_letters(text: str, wording: str) -> bool:
+def _contains_string(text: str, wording: str) -> bool:
     return wording in normalised(text)
 
 
-def _holds_words(text: str, wording: str) -> bool:
+def _contains_words(text: str, wording: str) -> bool:
     return f" {wording} " in f" {normalised(without_marks(text))} "
 
 
@@ -87,7 +89,7 @@ def rouge_lsum(answer: str, gold: str, cut: Callable[[str], Sequence[str]] = pun
     uncounted_ours, uncounted_theirs = Counter(chain(*ours)), Counter(chain(*theirs))
     hits = 0
     for sentence in theirs:
-        for place in sorted(set().union(*(_common_places(sentence, one) for one in ours))):
+        for place in sorted(set().union(*(_common_places(sentence, answer_sentence) for answer_sentence in ours))):
             word = sentence[place]
             if uncounted_ours[word] > 0 and uncounted_theirs[word] > 0:
                 hits += 1
@@ -109,8 +111,8 @@ def _common_places(gold: Sequence[str], answer: Sequence[str]) -> set[int]:
     table = [[0] * (len(answer) + 1)]
     for word in gold:
         above, row = table[-1], [0]
-        for at, other in enumerate(answer, start=1):
-            row.append(above[at - 1] + 1 if word == other else max(above[at], row[-1]))
+        for at, answer_word in enumerate(answer, start=1):
+            row.append(above[at - 1] + 1 if word == answer_word else max(above[at], row[-1]))
         table.append(row)
     places: set[int] = set()
     i, j = len(gold), len(answer)

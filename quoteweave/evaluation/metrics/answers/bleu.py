@@ -80,9 +80,9 @@ class Bleu:
         text, gold = map(tokens, texts)
         if not gold and not self._published:
             return {}
-        found = ngram_matches(text, gold)
-        counts = (*found.common, *found.total, found.length, found.reference_length)
-        score = (unsmoothed_bleu if self._published else sentence_bleu)(found)
+        matches = ngram_matches(text, gold)
+        counts = (*matches.common, *matches.total, matches.length, matches.reference_length)
+        score = (unsmoothed_bleu if self._published else sentence_bleu)(matches)
         return {"bleu": score, **dict(zip(self._counts, map(float, counts), strict=True))}
 
 

@@ -37,13 +37,15 @@ class Expense:
     def row(self, prediction: Prediction, example: Example) -> Row:  # noqa: ARG002  # a metric is given both
         """Counts of words and tokens; US dollars."""
         text = scored_text(prediction, self._marks)
-        took, given = prediction.usage.input_tokens, prediction.usage.output_tokens
+        input_tokens, output_tokens = prediction.usage.input_tokens, prediction.usage.output_tokens
         price = self._prices(prediction.model)
         row = {
             "words": None if text is None else float(count_words(text)),
-            "tokens.input": None if took is None else float(took),
-            "tokens.output": None if given is None else float(given),
-            "usd": None if price is None or took is None or given is None else price.of(took, given),
+            "tokens.input": None if input_tokens is None else float(input_tokens),
+            "tokens.output": None if output_tokens is None else float(output_tokens),
+            "usd": None
+            if price is None or input_tokens is None or output_tokens is None
+            else price.of(input_tokens, output_tokens),
         }
         return with_squares(row, "words")
 
@@ -70,7 +72,7 @@ class Latency:
 
     def row(self, prediction: Prediction, example: Example) -> Row:  # noqa: ARG002  # a metric is given both
         """`seconds`, and 1 or 0 for each limit."""
-        took = prediction.seconds
-        if took is None:
+        seconds = prediction.seconds
+        if seconds is None:
             return {}
-        return {"seconds": took, **{f"within_{limit}s": float(took <= limit) for limit in WITHIN}}
+        return {"seconds": seconds, **{f"within_{limit}s": float(seconds <= limit) for limit in WITHIN}}

@@ -51,8 +51,8 @@ class JudgeScores:
         return {**scores, "judge.average": sum(scores.values()) / len(scores)}
 
 
-RIGHT = 4
-MET = 0.6
+MIN_RIGHT_SCORE = 4
+MIN_RIGHT_RECALL = 0.6
 """From this recall on, evidence is right whatever the judge says."""
 
 
@@ -93,8 +93,8 @@ def attributed(
         return None
     if answer is None:
         return None
-    if answer < RIGHT:
+    if answer < MIN_RIGHT_SCORE:
         return 0.0
-    if (relevance is not None and relevance >= RIGHT) or (recall is not None and recall >= MET):
+    if (relevance is not None and relevance >= MIN_RIGHT_SCORE) or (recall is not None and recall >= MIN_RIGHT_RECALL):
         return 1.0
     return None if relevance is None or recall is None else 0.0

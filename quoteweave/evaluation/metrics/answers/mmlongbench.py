@@ -37,17 +37,17 @@ _PAGE_IN_BRACKETS = lazy_regex(r"\s*\([^()]*\b(?:pages?|pp?\.|slides?)\s*\d[^()]
 _PLACES = r"pages?|pp?\.|slides?|fig(?:ure)?s?\.?|tables?|charts?|sections?|chapters?|parts?|plates?"
 _REFERENCE = lazy_regex(rf"\b(?:{_PLACES})\s*\d++(?:[.–-]\d++)*+(?:\s*(?:,|and|to|of|–|-)\s*\d++\b)*", re.IGNORECASE)
 _ASKS_PLACE = lazy_regex(rf"\b(?:which|what)\s+(?:{_PLACES})(?!\w)", re.IGNORECASE)
-_FIGURE = lazy_regex(r"(?<![\w.–-])[+−-]?[$€£¥]?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?%|\s?per ?cent\b)?(?!\w)")
+_WRITTEN_NUMBER = lazy_regex(r"(?<![\w.–-])[+−-]?[$€£¥]?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?%|\s?per ?cent\b)?(?!\w)")
 _YEAR = lazy_regex(r"(?:19|20)\d\d")
 _ASKS_TIME = lazy_regex(r"\b(?:years?|when|dates?)\b", re.IGNORECASE)
 _WORD = lazy_regex(r"[^\W\d_]+")
-_BEHIND = lazy_regex(r" ([^\W\d_]+)(?: ([^\W\d_]+))?")
-_COUNTS = {
+_WORDS_AFTER = lazy_regex(r" ([^\W\d_]+)(?: ([^\W\d_]+))?")
+_NUMBERS_BY_WORD = {
     word: str(number)
     for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
     if word != "one"  # "one" is mostly a pronoun
 }
-_COUNT = lazy_regex(rf"\b(?:{'|'.join(_COUNTS)})\b", re.IGNORECASE)
+_NUMBER_WORD = lazy_regex(rf"\b(?:{'|'.join(_NUMBERS_BY_WORD)})\b", re.IGNORECASE)
 _QUOTED = lazy_regex(r"“([^“”]{1,300})”|\"([^\"]{1,300})\"")
 _ITEM = lazy_regex(r"^[ \t]*+(?:[-*•–]|\(?\d{1,3}[.)])[ \t]++(\S.*)$", re.MULTILINE)
 _BEFORE_ITEMS = lazy_regex(r":\s|\b(?:are|were|includ(?:e|es|ed|ing)|such as|lists?|namely|consists? of)\b")
@@ -75,10 +75,10 @@ def short_answer(question: str, answer_text: str, answer_format: AnswerFormat) -
         return NOT_ANSWERABLE
     sentences = _cited_sentences(answer_text)
     if answer_format in ("int", "float"):
-        return _read_number(question, sentences, whole=answer_format == "int")
+        return _read_number(question, sentences, integers=answer_format == "int")
     if answer_format == "list":
-        return _list(question, answer_text, sentences)
-    return _text(question, sentences)
+        return _read_list(question, answer_text, sentences)
+    return _read_text(question, sentences)
 
 
 def _cited_sentences(text: str) -> list[str]:
@@ -106,30 +106,33 @@ def _stripped(text: str) -> str:
     return re.sub(r"\s+(?=[.,;:!?])", "", " ".join(text.split())).strip(" ,;:*").removesuffix(".").rstrip()
 
 
-def _read_number(question: str, sentences: list[str], *, whole: bool) -> str | None:
+def _read_number(question: str, sentences: list[str], *, integers: bool) -> str | None:
     if not _ASKS_PLACE.search(question):
         sentences = [_REFERENCE.sub(" ", sentence) for sentence in sentences]
-    found = [match for sentence in sentences for match in _FIGURE.finditer(sentence)]
+    matches = [match for sentence in sentences for match in _WRITTEN_NUMBER.finditer(sentence)]
     if not _ASKS_TIME.search(question):
-        found = [match for match in found if not _YEAR.fullmatch(match[0])]
-    kind = [match for match in found if whole == match[0].replace(",", "").lstrip("+−-$€£¥").isdecimal()] or found
+        matches = [match for match in matches if not _YEAR.fullmatch(match[0])]
+    kind = [
+        match for match in matches if integers == match[0].replace(",", "").lstrip("+−-$€£¥").isdecimal()
+    ] or matches
     counted = [match for match in kind if _is_counted(match, question)]
     numbers = list(dict.fromkeys(match[0] for match in counted or kind))
-    if not numbers and whole:
-        numbers = list(dict.fromkeys(_COUNTS[m[0].lower()] for each in sentences for m in _COUNT.finditer(each)))
-    asked = {match[0] for match in _FIGURE.finditer(question)}
-    unasked = [number for number in numbers if number not in asked]
-    return numbers[0] if len(numbers) == 1 else next(iter(unasked), None)
+    if not numbers and integers:
+        number_words = (word.lower() for sentence in sentences for word in _NUMBER_WORD.findall(sentence))
+        numbers = list(dict.fromkeys(map(_NUMBERS_BY_WORD.__getitem__, number_words)))
+    question_numbers = {match[0] for match in _WRITTEN_NUMBER.finditer(question)}
+    new_numbers = [number for number in numbers if number not in question_numbers]
+    return numbers[0] if len(numbers) == 1 else next(iter(new_numbers), None)
 
 
 def _is_counted(number: re.Match[str], question: str) -> bool:
     """Whether the question asks for what the number counts: one of the two words after it, of four letters or more."""
-    behind = _BEHIND.match(number.string, number.end())
+    behind = _WORDS_AFTER.match(number.string, number.end())
     words = [word.lower() for word in behind.groups() if word] if behind else []
     return any(len(word) > 3 and word in _WORD.findall(question.lower()) for word in words)
 
 
-def _list(question: str, text: str, sentences: list[str]) -> str | None:
+def _read_list(question: str, text: str, sentences: list[str]) -> str | None:
     if re.fullmatch(r"\s*\[[^\[\]]*\]\s*", text):
         return text.strip()  # a list, such as [14, 15], looks like a mark and stays
     items = [_stripped(item) for item in _ITEM.findall(_marks_as(" ", text))]
@@ -140,7 +143,7 @@ def _list(question: str, text: str, sentences: list[str]) -> str | None:
     if len(items) < 2:
         items = [sentence for sentence in sentences if len(sentence.split()) <= _ITEM_WORDS]
     if len(items) < 2:
-        items = [only] if (only := _text(question, sentences)) is not None else []
+        items = [only] if (only := _read_text(question, sentences)) is not None else []
     return json.dumps(items, ensure_ascii=False) if items else None
 
 
@@ -151,14 +154,14 @@ def _enumerated(sentence: str) -> list[str]:
     return [part for raw in parts if (part := _stripped(raw))]
 
 
-def _text(question: str, sentences: list[str]) -> str | None:
+def _read_text(question: str, sentences: list[str]) -> str | None:
     return next(iter(_quoted(question, sentences)), None) or min(sentences, key=len, default=None)
 
 
 def _quoted(question: str, sentences: list[str]) -> list[str]:
     """The texts in quotation marks that are not in the question."""
-    found = (_stripped(match[1] or match[2]) for each in sentences for match in _QUOTED.finditer(each))
-    return [words for words in found if words and words.lower() not in question.lower()]
+    quotations = (_stripped(match[1] or match[2]) for sentence in sentences for match in _QUOTED.finditer(sentence))
+    return [words for words in quotations if words and words.lower() not in question.lower()]
 
 
 THRESHOLD = 0.5
@@ -166,7 +169,7 @@ THRESHOLD = 0.5
 TOLERANCE = 0.01
 """The relative tolerance for decimal numbers."""
 
-_OUTER = {"(": ")", "[": "]", "{": "}"}
+_BRACKET_PAIRS = {"(": ")", "[": "]", "{": "}"}
 _QUOTES = "\"'“”‘’«»`"
 _IN_BRACKETS = lazy_regex(r"\s*\([^()]*\)")
 _SIGNS = lazy_regex(r"[%$€£¥₹,\s~≈]")
@@ -205,16 +208,17 @@ def short_answer_score(gold: str, predicted: str, answer_format: AnswerFormat) -
     A gold `int` or `float` that is not a number is compared as `str`, and so is everything of the format `none`.
     """
     if answer_format == "list":
-        return _lists(gold, predicted)
-    number = _number(gold, units=True) if answer_format in ("int", "float") else None
-    if number is None:
-        return _texts(_clean(gold), _clean(predicted))
-    told = _number(predicted, units=True)
-    if told is None:
+        return _list_score(gold, predicted)
+    gold_number = _number(gold, units=True) if answer_format in ("int", "float") else None
+    if gold_number is None:
+        return _text_score(_clean(gold), _clean(predicted))
+    predicted_number = _number(predicted, units=True)
+    if predicted_number is None:
         return 0.0
     if answer_format == "int":
-        return float(int(told) == int(number))
-    return float(any(math.isclose(told, form, rel_tol=TOLERANCE) for form in (number, number / 100, number * 100)))
+        return float(int(predicted_number) == int(gold_number))
+    forms = (gold_number, gold_number / 100, gold_number * 100)
+    return float(any(math.isclose(predicted_number, form, rel_tol=TOLERANCE) for form in forms))
 
 
 def anls(first: str, second: str) -> float:
@@ -242,19 +246,19 @@ def edit_distance(first: str, second: str) -> int:
     return row[-1]
 
 
-def _lists(gold: str, predicted: str) -> float:
-    ours, theirs = (sorted(map(_clean, _items(text)), key=_order) for text in (predicted, gold))
-    if len(ours) != len(theirs):
+def _list_score(gold: str, predicted: str) -> float:
+    predicted_items, gold_items = (sorted(map(_clean, _items(text)), key=_sort_key) for text in (predicted, gold))
+    if len(predicted_items) != len(gold_items):
         return 0.0
-    return min((_texts(right, given) for right, given in zip(theirs, ours, strict=True)), default=1.0)
+    return min(map(_text_score, gold_items, predicted_items), default=1.0)
 
 
 def _items(text: str) -> list[str]:
     """The items of a list in JSON or Python notation; any other text is the only item. Nothing is executed."""
     if text.strip().startswith("["):
-        for read in (json.loads, ast.literal_eval):
+        for parse in (json.loads, ast.literal_eval):
             try:
-                value = read(text.strip())
+                value = parse(text.strip())
             except (ValueError, SyntaxError, MemoryError, RecursionError):
                 continue
             if isinstance(value, list):
@@ -262,17 +266,17 @@ def _items(text: str) -> list[str]:
     return [text]
 
 
-def _order(text: str) -> tuple[float, str]:
+def _sort_key(text: str) -> tuple[float, str]:
     """Sort key: numbers by their value, before texts."""
     number = _number(text, units=False)
     return (math.inf if number is None else number), text
 
 
-def _texts(gold: str, predicted: str) -> float:
+def _text_score(gold: str, predicted: str) -> float:
     """The agreement of two cleaned texts."""
-    number, given = _number(gold, units=False), _number(predicted, units=False)
-    if number is not None and given is not None:
-        return float(number == given)
+    gold_number, predicted_number = _number(gold, units=False), _number(predicted, units=False)
+    if gold_number is not None and predicted_number is not None:
+        return float(gold_number == predicted_number)
     if _EXACT.fullmatch(gold):
         return float(gold == predicted)
     return anls(gold, predicted)
@@ -281,7 +285,7 @@ def _texts(gold: str, predicted: str) -> float:
 def _clean(text: str) -> str:
     """The text in lower case on one line, without what is ignored."""
     cleaned = " ".join(text.lower().split()).strip(_QUOTES)
-    while len(cleaned) > 1 and _OUTER.get(cleaned[0]) == cleaned[-1]:
+    while len(cleaned) > 1 and _BRACKET_PAIRS.get(cleaned[0]) == cleaned[-1]:
         inner = cleaned[1:-1]
         if cleaned[0] in inner or cleaned[-1] in inner:
             break

@@ -26,7 +26,7 @@ class PaperSearches:
     gold title first as in their `is_in_search`; `target_found.exact` the share by equal title or identifier. `actions`
     is the mean number of actions, the selection included; `reads_failed` is the share, among excerpts in which a paper
     was to be read, in which one could not be. Undefined without a search. Source: CiteME (arXiv 2407.12861, section
-    5.1, appendix F), and the
+    5.1 and appendix F), and the authors' code.
     """
 
     name = "paper_search"
@@ -49,7 +49,7 @@ class PaperSearches:
         search = prediction.paper_search
         if example.task != "name_paper":
             return {}
-        outcome = outcome_of(prediction)
+        outcome = search_outcome(prediction)
         row: dict[str, float | None] = {TECHNICAL: float(outcome in TECHNICAL_ERRORS)}
         row |= {f"{TECHNICAL}.{kind}": float(outcome == kind) for kind in TECHNICAL_ERRORS}
         if search is None or (prediction.error is not None and self._convention == "strict"):
@@ -61,32 +61,35 @@ class PaperSearches:
         if search.steps:
             row["actions"] = float(len(search.steps))
             shown = [] if overlooked else list(search.shown())
-            row |= {"target_found": _by_ratio(shown, example), "target_found.exact": _exactly(shown, example)}
+            row |= {
+                "target_found": _found_by_ratio(shown, example),
+                "target_found.exact": _found_exactly(shown, example),
+            }
         reads = [step for step in search.steps if step.action == "read"]
         if reads:
             row["reads_failed"] = float(any(step.problem for step in reads))
         return row
 
 
-def outcome_of(prediction: Prediction) -> SearchOutcome:
+def search_outcome(prediction: Prediction) -> SearchOutcome:
     """How the search for a paper ended; without a search, an error is the endpoint's."""
     if prediction.paper_search is not None:
         return prediction.paper_search.outcome
     return "selected" if prediction.error is None else "endpoint"
 
 
-def _gold(example: Example) -> tuple[str, ...]:
+def _gold_titles(example: Example) -> tuple[str, ...]:
     first = example.reference.short_answer
     return (*(() if first is None else (first,)), *example.reference.alternatives)
 
 
-def _by_ratio(papers: Iterable[NamedPaper], example: Example) -> float:
+def _found_by_ratio(papers: Iterable[NamedPaper], example: Example) -> float:
     titles = {paper.title for paper in papers}
-    return float(any(ratio(gold, title) > MIN_RATIO for gold in _gold(example) for title in titles))
+    return float(any(ratio(gold, title) > MIN_RATIO for gold in _gold_titles(example) for title in titles))
 
 
-def _exactly(papers: Iterable[NamedPaper], example: Example) -> float:
-    titles, known = {letters(title) for title in _gold(example)}, gold_identifiers(example)
+def _found_exactly(papers: Iterable[NamedPaper], example: Example) -> float:
+    titles, known = {letters(title) for title in _gold_titles(example)}, gold_identifiers(example)
     return float(
         any(
             letters(paper.title) in titles or any(same_paper(gold, paper.identifiers) for gold in known)

@@ -44,9 +44,9 @@ class TitleMatch:
         title = self._title(prediction)
         titles = (gold, *example.reference.alternatives)
         return {
-            "title_match": float(max(ratio(title, one) for one in titles) > MIN_RATIO),
-            "title_match.exact": float(any(letters(title) == letters(one) for one in titles)),
-            "identifier_match": _identified(prediction, example),
+            "title_match": float(max(ratio(title, gold_title) for gold_title in titles) > MIN_RATIO),
+            "title_match.exact": float(any(letters(title) == letters(gold_title) for gold_title in titles)),
+            "identifier_match": _identifier_match(prediction, example),
         }
 
     def _title(self, prediction: Prediction) -> str:
@@ -59,12 +59,12 @@ class TitleMatch:
 
 def gold_identifiers(example: Example) -> list[dict[str, str]]:
     """The identifiers in each address of the cited paper; addresses without any are left out."""
-    return [found for address in example.reference.addresses if (found := identifiers_of_address(address))]
+    return [identifiers for address in example.reference.addresses if (identifiers := identifiers_of_address(address))]
 
 
-def _identified(prediction: Prediction, example: Example) -> float | None:
+def _identifier_match(prediction: Prediction, example: Example) -> float | None:
     search, gold = prediction.paper_search, gold_identifiers(example)
     if search is None or search.selected is None or prediction.error is not None:
         return None
-    found = [same_paper(one, search.selected.identifiers) for one in gold]
-    return None if set(found) <= {None} else float(any(found))
+    matches = [same_paper(identifiers, search.selected.identifiers) for identifiers in gold]
+    return None if set(matches) <= {None} else float(any(matches))

@@ -1,6 +1,6 @@
 """ALCE's recall and precision of citations (entailed by what is cited, which is all needed), and its claim recall.
 
-The source is ALCE (arXiv 2305.14627). For the sentences of a response, each with the quotes that it cites, each once:
+Source: ALCE (arXiv 2305.14627, section 4). For the sentences of a response, each with the quotes that it cites, once:
 
     recall     the fraction of all sentences that their cited quotes together (concatenated) entail; a sentence that
                cites nothing counts 0

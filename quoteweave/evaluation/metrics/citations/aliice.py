@@ -78,17 +78,17 @@ def aliice_responses(
 
     Raises DatasetError for an example without context.
     """
-    read = [
-        (example.id, [one for one in marked_sentences(prediction, cut) if one.text], context_of(prediction, example))
+    responses = [
+        (example.id, marked_sentences(prediction, cut), context_of(prediction, example))
         for prediction, example in answered
         if prediction.response is not None
     ]
-    taken_apart = _taken_apart((sentence for _, sentences, _ in read for sentence in sentences), parse)
-    return {name: _response(sentences, context, taken_apart) for name, sentences, context in read}
+    taken_apart = _taken_apart((sentence for _, sentences, _ in responses for sentence in sentences), parse)
+    return {name: _response(sentences, context, taken_apart) for name, sentences, context in responses}
 
 
 def _taken_apart(sentences: Iterable[MarkedSentence], parse: DependencyParser) -> TakenApart:
-    several = list(dict.fromkeys(one for one in sentences if len({mark.before for mark in one.marks}) > 1))
+    several = [sentence for sentence in dict.fromkeys(sentences) if len({mark.before for mark in sentence.marks}) > 1]
     docs = parse([sentence.text for sentence in several]) if several else ()
     return {
         sentence: atomic_claims(doc, [mark.before for mark in sentence.marks])
@@ -99,10 +99,10 @@ def _taken_apart(sentences: Iterable[MarkedSentence], parse: DependencyParser) -
 def _response(sentences: Sequence[MarkedSentence], context: Context, taken_apart: TakenApart) -> CitedResponse:
     claims: list[CitedClaim] = []
     out_of_range = failed = 0
-    for sentence in sentences:
-        whole = AtomicClaim(sentence.text, tuple(range(len(sentence.marks))))
+    for sentence in (sentence for sentence in sentences if sentence.text):
+        sentence_claim = AtomicClaim(sentence.text, tuple(range(len(sentence.marks))))
         failed += sentence in taken_apart and taken_apart[sentence] is None
-        for claim in taken_apart.get(sentence) or [whole]:
+        for claim in taken_apart.get(sentence) or [sentence_claim]:
             cited = dict.fromkeys(item for place in claim.marks for item in sentence.marks[place].cited)
             quotes = [context.quote(*item) for item in cited]
             out_of_range += quotes.count(None)
@@ -165,8 +165,10 @@ class CitationSpread:
         """The positions of the citations of each sentence."""
         if self._convention == "published":
             sentences = aliice_sentences(prediction.response or "", self._cut)
-            return [[mark.start() / len(one) for mark in PUBLISHED_MARK.finditer(one)] for one in sentences]
-        return [_places(one) for one in marked_sentences(prediction, self._cut)]
+            return [
+                [mark.start() / len(sentence) for mark in PUBLISHED_MARK.finditer(sentence)] for sentence in sentences
+            ]
+        return [_places(sentence) for sentence in marked_sentences(prediction, self._cut)]
 
 
 def _places(sentence: MarkedSentence) -> list[float]:

@@ -81,8 +81,8 @@ def read_as_published(verdict: EvidenceVerdict) -> PublishedResponse | None:
     if any(support is None or None in relevances for support, relevances in graded):
         return None
     supports = _scores_on_scale((support for support, _ in graded), SUPPORT_SCALE)
-    kept = [_scores_on_scale(relevances, RELEVANCE_SCALE) for _, relevances in graded]
-    precisions = [fmean(scores) for scores in kept if scores]
+    relevances_on_scale = [_scores_on_scale(relevances, RELEVANCE_SCALE) for _, relevances in graded]
+    precisions = [fmean(scores) for scores in relevances_on_scale if scores]
     if not supports and not precisions:
         return None
     recall, precision = fmean(supports) if supports else None, fmean(precisions) if precisions else None
@@ -98,17 +98,17 @@ def harmonic_mean(recall: float | None, precision: float | None) -> float | None
 
 
 def _published_support(sentence: SentenceVerdict) -> float | None:
-    known = any(_known(name, sentence.relevance) is not None for name in sentence.names)
-    return _given(sentence.support) if known and sentence.support is not None else 0.0
+    known = any(_find_grade(name, sentence.relevance) is not None for name in sentence.names)
+    return _read_score(sentence.support) if known and sentence.support is not None else 0.0
 
 
 def _published_relevances(sentence: SentenceVerdict) -> Iterator[float | None]:
     for name in sentence.names:
-        grade = _known(name, sentence.relevance)
-        yield 0.0 if grade is None else _given(grade)
+        grade = _find_grade(name, sentence.relevance)
+        yield 0.0 if grade is None else _read_score(grade)
 
 
-def _given(grade: Grade) -> float | None:
+def _read_score(grade: Grade) -> float | None:
     """The score; if a judgement failed for being off the scale, the score in the judge's reply."""
     if grade.score is not None or grade.raw is None:
         return grade.score
@@ -120,7 +120,7 @@ def _given(grade: Grade) -> float | None:
     return None
 
 
-def _known(name: str, graded: Mapping[str, Grade]) -> Grade | None:
+def _find_grade(name: str, graded: Mapping[str, Grade]) -> Grade | None:
     """The grade of an item by its name as written; None if the scripts find no such item."""
     numbered = _NUMBERED.fullmatch(name)
     if len(name if numbered is None else numbered["number"]) > MAX_DIGITS:
@@ -170,23 +170,23 @@ class CitationQuality:
         if sentences is None:
             return {}
         cited = [sentence for sentence in sentences if sentence.cited]
-        support, relevance = _sum(_support(one) for one in cited), _sum(_relevance(one) for one in cited)
-        recalls = {"cited": _mean(support, len(cited)), "all": _mean(support, len(sentences))}
-        precision = _mean(relevance, len(cited))
+        support, relevance = (_sum_or_none(map(grade, cited)) for grade in (_support, _relevance))
+        recalls = {"cited": _mean_or_none(support, len(cited)), "all": _mean_or_none(support, len(sentences))}
+        precision = _mean_or_none(relevance, len(cited))
         columns: dict[str, float | None] = {
             "sentences": float(len(sentences)),
             "cited_sentences": float(len(cited)),
             "support": support,
             "relevance": relevance,
-            "failed": float(sum(map(_failures, sentences))),
+            "failed": float(sum(map(_count_failed, sentences))),
             "precision": precision,
         }
         for scope, recall in recalls.items():
             columns[f"recall.{scope}"] = recall
             columns[f"f1.{scope}"] = harmonic_mean(recall, precision) if cited or recall is None else 0.0
         if self._convention == "published":
-            found = None if verdict is None else read_as_published(verdict)
-            recall, precision, f1 = (None, None, None) if found is None else found[:3]
+            published = None if verdict is None else read_as_published(verdict)
+            recall, precision, f1 = (None, None, None) if published is None else published[:3]
             columns |= {"recall.cited": recall, "precision": precision, "f1.cited": f1}
         return {f"{self._prefix}.{column}": value for column, value in columns.items()}
 
@@ -216,25 +216,25 @@ class AnswerAccuracy:
         grade = None if verdict is None else verdict.accuracy
         rating = None if grade is None else grade.score
         if self._convention == "published" and verdict is not None:
-            rating = None if grade is None else _given(grade)
-            rating = FAILED_RATING if rating is None or _unrated(prediction, example) else rating
+            rating = None if grade is None else _read_score(grade)
+            rating = FAILED_RATING if rating is None or _is_unrated(prediction, example) else rating
         elif rating not in ACCURACY_SCALE:
             rating = None
         value = None if rating is None else rating / MAX_ACCURACY
         return {"accuracy": value, f"accuracy.{example.question_type}": value}
 
 
-def _unrated(prediction: Prediction, example: Example) -> bool:
+def _is_unrated(prediction: Prediction, example: Example) -> bool:
     """Whether the published script does not have the answer judged, because something is missing."""
     explained = example.question_type != "locating" or bool((example.reference.explanation or "").strip())
     return not (explained and (example.reference.answer or "").strip() and (prediction.response or "").strip())
 
 
-def _mean(total: float | None, count: int) -> float | None:
+def _mean_or_none(total: float | None, count: int) -> float | None:
     return None if count == 0 or total is None else total / count
 
 
-def _failures(sentence: SentenceVerdict) -> int:
+def _count_failed(sentence: SentenceVerdict) -> int:
     relevances = [_on_scale(grade, RELEVANCE_SCALE) for grade in sentence.relevance.values()]
     return [_support(sentence), *relevances].count(None)
 
@@ -244,7 +244,7 @@ def _support(sentence: SentenceVerdict) -> float | None:
 
 
 def _relevance(sentence: SentenceVerdict) -> float | None:
-    total = _sum(_on_scale(grade, RELEVANCE_SCALE) for grade in sentence.relevance.values())
+    total = _sum_or_none(_on_scale(grade, RELEVANCE_SCALE) for grade in sentence.relevance.values())
     return None if total is None else total / len(sentence.cited)
 
 
@@ -252,7 +252,7 @@ def _on_scale(grade: Grade, scale: Sequence[float]) -> float | None:
     return grade.score if grade.score in scale else None
 
 
-def _sum(values: Iterable[float | None]) -> float | None:
+def _sum_or_none(values: Iterable[float | None]) -> float | None:
     """The sum; None if any value is None."""
     total = 0.0
     for value in values:
@@ -265,18 +265,18 @@ def _sum(values: Iterable[float | None]) -> float | None:
 def _f1_of_means(prefix: str, scope: str) -> Aggregate:
     columns = (f"{prefix}.recall.{scope}", f"{prefix}.precision")
     return Aggregate(
-        f"{prefix}.f1.{scope}.of_means", columns, lambda sums: _harmonic(sums[1] / sums[0], sums[2] / sums[0])
+        f"{prefix}.f1.{scope}.of_means", columns, lambda sums: _harmonic_means(sums[1] / sums[0], sums[2] / sums[0])
     )
 
 
 def _pooled_f1(prefix: str, scope: str) -> Aggregate:
     columns = tuple(f"{prefix}.{column}" for column in ("support", COUNTS[scope], "relevance", "cited_sentences"))
     return Aggregate(
-        f"{prefix}.f1.{scope}.pooled", columns, lambda sums: _harmonic(sums[1] / sums[2], sums[3] / sums[4])
+        f"{prefix}.f1.{scope}.pooled", columns, lambda sums: _harmonic_means(sums[1] / sums[2], sums[3] / sums[4])
     )
 
 
-def _harmonic(recall: "Sums", precision: "Sums") -> "Sums":
+def _harmonic_means(recall: "Sums", precision: "Sums") -> "Sums":
     """The harmonic mean; 0 if both are 0."""
     import numpy as np
 

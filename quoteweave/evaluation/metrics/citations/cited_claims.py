@@ -68,9 +68,9 @@ class CitedClaim:
 
     def _without(self, place: int) -> str:
         # If a premise is cited twice, the first is left out, as in the authors' code.
-        others = list(self.premises)
-        others.remove(self.premises[place])
-        return _joined(others)
+        remaining = list(self.premises)
+        remaining.remove(self.premises[place])
+        return _joined(remaining)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +170,8 @@ class EntailmentMetric:
 def entailments(responses: Iterable[CitedResponse], model: Entailment) -> dict[PremiseClaim, bool]:
     """The verdicts of an entailment model on all pairs of these responses, each asked once. Raises ModelError."""
     claims = (claim for response in responses for claim in response.claims)
-    asked = list(dict.fromkeys(pair for claim in claims for pair in claim.pairs()))
-    return dict(zip(asked, model.entails(asked), strict=True))
+    pairs = list(dict.fromkeys(pair for claim in claims for pair in claim.pairs()))
+    return dict(zip(pairs, model.entails(pairs), strict=True))
 
 
 def context_of(prediction: Prediction, example: Example) -> Context:
@@ -189,8 +189,8 @@ def _joined(premises: Iterable[str]) -> str:
     return "\n".join(premise for premise in premises if premise)
 
 
-AT_ONCE = 256
-"""Pairs per call; verdicts are written after each call."""
+PAIRS_PER_CALL = 256
+"""Verdicts are written after each call."""
 
 
 class CachedEntailmentVerdict(Record):
@@ -224,18 +224,18 @@ class CachedEntailment:
 
     def entails(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
         """The verdicts of the other model, stored as soon as they are known. Raises what the other model raises."""
-        keys = [_key(pair) for pair in pairs]
+        keys = [_pair_hash(pair) for pair in pairs]
         new = list({key: pair for key, pair in zip(keys, pairs, strict=True) if key not in self._known}.items())
         # Sorted by length, because models are faster for batches of similar length.
-        new.sort(key=lambda item: len(item[1][0]) + len(item[1][1]))
+        new.sort(key=lambda keyed_pair: sum(map(len, keyed_pair[1])))
         with open_for_append(self._path) as write:
-            for start in range(0, len(new), AT_ONCE):
-                part = new[start : start + AT_ONCE]
+            for start in range(0, len(new), PAIRS_PER_CALL):
+                part = new[start : start + PAIRS_PER_CALL]
                 for (key, _), entails in zip(part, self._model.entails([pair for _, pair in part]), strict=True):
                     write(CachedEntailmentVerdict(pair=key, entails=entails, model=self._model.name))
                     self._known[key] = entails
         return [self._known[key] for key in keys]
 
 
-def _key(pair: tuple[str, str]) -> str:
+def _pair_hash(pair: tuple[str, str]) -> str:
     return hashlib.sha256(repr(pair).encode("utf-8", "surrogatepass")).hexdigest()

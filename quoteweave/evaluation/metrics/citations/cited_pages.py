@@ -19,8 +19,8 @@ class CitedPages:
         """1 or 0, and a fraction of the pages that are cited."""
         if prediction.answer is None or not example.reference.pages or example.document is None:
             return {}
-        pages = {(one.document, one.page): one for one in prediction.answer.citations}
-        gold = [on_gold_page(one, example) for one in pages.values()]
+        pages = {(citation.document, citation.page): citation for citation in prediction.answer.citations}
+        gold = [on_gold_page(citation, example) for citation in pages.values()]
         return {"cited_pages.hit": float(any(gold)), "cited_pages.precision": sum(gold) / len(gold) if gold else None}
 
 

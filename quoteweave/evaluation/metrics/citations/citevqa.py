@@ -33,6 +33,7 @@ from collections.abc import Sequence
 from quoteweave.core.boxes import Box
 from quoteweave.core.examples import Example, GoldRegion, Prediction
 from quoteweave.evaluation.metrics.box_recall import MIN_IOU, Place, boxes_met, share_met
+from quoteweave.evaluation.metrics.citations.citation_quality import harmonic_mean
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 from quoteweave.evaluation.text.responses import (
@@ -82,14 +83,14 @@ class CiteVqa:
         if not example.documents or prediction.response is None or prediction.error is not None:
             return {}
         usable = [_placed(region) for region in example.reference.regions if box_problem(region.bbox) is None]
-        gold = [one for one in usable if _has_page(one[0], prediction)]
+        gold = [(place, box) for place, box in usable if _has_page(place, prediction)]
         text = boxed_response(prediction, example) or ""
         lost = _marks_without_quote(prediction)
-        read = text if self._published else answer_of(text, "own")
-        cited = [_place_of(box, example, unnamed=1 if self._published else None) for box in cited_boxes(read)]
+        answer = text if self._published else answer_of(text, "own")
+        cited = [_placed_box(box, example, unnamed=1 if self._published else None) for box in cited_boxes(answer)]
         cited = cited if self._published else list(dict.fromkeys(cited))
         unread = {(page.document, page.page) for page in prediction.gold_pages or () if not page.boxes}
-        figures = _published(cited, example) if self._published else _strict(cited, gold, lost)
+        figures = _published_figures(cited, example) if self._published else _strict_figures(cited, gold, lost)
         return {
             **{f"citevqa.{name}": value for name, value in figures.items()},
             **_ceilings(gold, prediction),
@@ -97,40 +98,39 @@ class CiteVqa:
             LACKING_GOLD: float(len(usable) - len(gold)),
             UNREAD_GOLD: float(sum(place in unread for place, _ in gold)),
             UNUSABLE_BOXES: float(sum(map(_is_unusable, cited))),
-            UNREAD_TAGS: float(count_unread_tags(read)),
+            UNREAD_TAGS: float(count_unread_tags(answer)),
             "out_of_range": float(lost) if prediction.quote_boxes is not None else None,
         }
 
 
-def _strict(cited: Sequence[Placed], gold: Sequence[Placed], lost: int) -> Row:
-    usable = [one for one in cited if not _is_unusable(one)]
+def _strict_figures(cited: Sequence[Placed], gold: Sequence[Placed], lost: int) -> Row:
+    usable = [placed for placed in cited if not _is_unusable(placed)]
     recall = share_met(gold, usable)
     right = sum(boxes_met(usable, gold))
     precision = right / (len(cited) + lost) if cited or lost else None
-    pages, there = {place for place, _ in gold}, {place for place, _ in usable}
-    total = (recall or 0.0) + (precision or 0.0)
+    gold_pages, cited_pages = {place for place, _ in gold}, {place for place, _ in usable}
     return {
         "recall": recall,
-        "page_recall": len(pages & there) / len(pages) if pages else None,
+        "page_recall": len(gold_pages & cited_pages) / len(gold_pages) if gold_pages else None,
         "precision": precision if gold else None,
-        "f1": None if recall is None else 2 * recall * (precision or 0.0) / total if total else 0.0,
+        "f1": harmonic_mean(recall, precision or 0.0),
     }
 
 
-def _published(cited: Sequence[Placed], example: Example) -> Row:
+def _published_figures(cited: Sequence[Placed], example: Example) -> Row:
     gold = [_placed(region) for region in example.reference.regions]
-    met = sum(any(_published_match(one, other) for other in cited) for one in gold)
+    met = sum(any(_published_match(gold_box, cited_box) for cited_box in cited) for gold_box in gold)
     recall = (met / len(gold)) if gold else None
     precision = (met / len(cited)) if cited else None
-    f1 = 2 * recall * precision / (recall + precision) if recall and precision else None
+    f1 = harmonic_mean(recall, precision) or None  # 0 is undefined, too
     return {"recall": recall, "page_recall": None, "precision": precision, "f1": f1}
 
 
 def _published_match(gold: Placed, cited: Placed) -> bool:
     """The script's IoU, copied because it counts areas of reversed boxes and depends on the smallest differences."""
-    (place, a), (there, b) = gold, cited
+    (gold_place, a), (cited_place, b) = gold, cited
     left, top, right, bottom = max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])
-    if place != there or right <= left or bottom <= top:
+    if gold_place != cited_place or right <= left or bottom <= top:
         return False
     common = (right - left) * (bottom - top)
     areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (a, b)]
@@ -161,7 +161,7 @@ def _has_page(place: Place, prediction: Prediction) -> bool:
     return pages is None or any((page.document, page.page) == place for page in pages)
 
 
-def _place_of(cited: CitedBox, example: Example, *, unnamed: int | None) -> Placed:
+def _placed_box(cited: CitedBox, example: Example, *, unnamed: int | None) -> Placed:
     """A cited box, x first, with its place; `unnamed` is the document that is assumed for a box which names none."""
     names = example.documents
     number = cited.document if cited.document is not None else 1 if len(names) == 1 else unnamed

@@ -79,14 +79,15 @@ def published_aliice_responses(
 
     Raises DatasetError for an example without context.
     """
-    read = [
+    responses = [
         (example.id, aliice_sentences(prediction.response, cut), context_of(prediction, example))
         for prediction, example in answered
         if prediction.response is not None
     ]
-    split = iter(published_claims([sentence for _, sentences, _ in read for sentence in sentences], parse))
+    split = iter(published_claims([sentence for _, sentences, _ in responses for sentence in sentences], parse))
     return {
-        name: _aliice_response([next(split) for _ in sentences], context, passages) for name, sentences, context in read
+        name: _aliice_response([next(split) for _ in sentences], context, passages)
+        for name, sentences, context in responses
     }
 
 
@@ -99,8 +100,8 @@ def _alce_response(sentences: Sequence[str], context: Context, first: int | None
     ]
     known = [_in_range(claim, len(context.texts)) for claim in claims]
     cited = [
-        CitedClaim(claim.text, tuple(_premise(context, number) for number in claim.numbers[:first] if there))
-        for claim, there in zip(claims, known, strict=True)
+        CitedClaim(claim.text, tuple(_premise(context, number) for number in claim.numbers[:first] if is_in_range))
+        for claim, is_in_range in zip(claims, known, strict=True)
     ]
     return CitedResponse(tuple(cited), **_outside(claims, known), kept=first)
 
@@ -111,15 +112,17 @@ def _aliice_response(sentences: Sequence[PublishedSentence], context: Context, p
     known = [_in_range(claim, exist) for claim in claims]
     cited = [
         CitedClaim(claim.text, tuple(_premise(context, number) for number in claim.numbers))
-        for claim, there in zip(claims, known, strict=True)
-        if claim.numbers and there
+        for claim, is_in_range in zip(claims, known, strict=True)
+        if claim.numbers and is_in_range
     ]
-    return CitedResponse(tuple(cited), **_outside(claims, known), whole_sentences=sum(one.whole for one in sentences))
+    return CitedResponse(
+        tuple(cited), **_outside(claims, known), whole_sentences=sum(sentence.is_unsplit for sentence in sentences)
+    )
 
 
 def _outside(claims: Sequence[PublishedClaim], known: Sequence[bool]) -> "_Outside":
     """How many claims cite a missing passage, and how many of these have several citations."""
-    outside = [len(claim.numbers) for claim, there in zip(claims, known, strict=True) if not there]
+    outside = [len(claim.numbers) for claim, is_in_range in zip(claims, known, strict=True) if not is_in_range]
     return {"out_of_range": len(outside), "multiple_out_of_range": sum(count > 1 for count in outside)}
 
 

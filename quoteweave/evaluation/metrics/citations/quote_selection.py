@@ -69,14 +69,16 @@ class QuoteSelection:
         row: dict[str, float | None] = {"out_of_range": float(out_of_range) if known else None}
         split = None not in gold.kinds.values()
         for kind in KINDS if split else ():
-            row |= self._counts(kind, cited[kind], {item for item, of in gold.kinds.items() if of == kind})
-        row |= self._counts("overall", cited["text"] | cited["image"], gold.kinds)
+            row |= self._counts(
+                kind, cited[kind], {item for item, item_kind in gold.kinds.items() if item_kind == kind}
+            )
+        all_cited = cited["text"] | cited["image"]
+        row |= self._counts("overall", all_cited, gold.kinds)
         if split:
             parts = row["text.f1"], row["image.f1"]
-            both = None if parts[0] is None or parts[1] is None else (parts[0] + parts[1]) / 2
-            row["overall.mean_of_kinds_f1"] = both
-        found = cited["text"] | cited["image"]
-        row |= {f"{POSITION}{place}": float(item in found) for place, item in gold.places().items()}
+            mean_f1 = None if parts[0] is None or parts[1] is None else (parts[0] + parts[1]) / 2
+            row["overall.mean_of_kinds_f1"] = mean_f1
+        row |= {f"{POSITION}{place}": float(item in all_cited) for place, item in gold.places().items()}
         return row
 
     def _cited(self, response: str, gold: Gold) -> tuple[Mapping[Kind, set[Item]], int]:

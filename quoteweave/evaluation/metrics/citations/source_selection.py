@@ -88,7 +88,7 @@ class SourceSelection:
             return frozenset(cited_items(answer_of(prediction.response, self._marks)))
         if not prediction.response:
             return frozenset()
-        found = self._splits.get(prediction.example)
-        if found is None:
+        cited = self._splits.get(prediction.example)
+        if cited is None:
             return None
-        return frozenset(found) if self._published else frozenset(map(item_name, found))
+        return frozenset(cited) if self._published else frozenset(map(item_name, cited))
