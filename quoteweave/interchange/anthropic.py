@@ -22,7 +22,7 @@ from quoteweave.interchange.cited_text import (
     statements,
     with_evidence,
 )
-from quoteweave.interchange.quotes import QuoteUrls, quote_text, quote_title
+from quoteweave.interchange.quotes import QuoteUrls, numbered_hits, quote_text, quote_title
 
 MAX_PICTURE_PIXELS = 1_568 * 1_568
 """Width and height in pixels; larger pictures are shrunk before they are sent, as Claude would shrink them."""
@@ -137,10 +137,8 @@ _Numbered = tuple[Kind, int, Hit]
 def _pages(context: Context) -> list[list[_Numbered]]:
     """The quotes with their numbers, grouped by page."""
     pages: dict[tuple[str, int], list[_Numbered]] = {}
-    given: list[tuple[Kind, Sequence[Hit]]] = [("text", context.texts), ("image", context.images)]
-    for kind, hits in given:
-        for number, hit in enumerate(hits, 1):
-            pages.setdefault((hit.quote.document, hit.quote.page), []).append((kind, number, hit))
+    for kind, number, hit in numbered_hits(context):
+        pages.setdefault((hit.quote.document, hit.quote.page), []).append((kind, number, hit))
     return list(pages.values())
 
 
@@ -206,22 +204,23 @@ class ClaudeReader:
         Events that the SDK's own helpers add (`text`, `citation`…) are passed over. Raises EndpointBadResponse for
         what is no event, for an `error` event, and at the end of a message without any text.
         """
-        read = read_part(_StreamEvent, event, "an event of Claude's")
-        if read.type == "message_start" and read.message is not None:
-            self._begin(read.message)
-        elif read.type == "content_block_start" and read.content_block is not None:
-            yield from self._take_start(read.content_block)
-        elif read.type == "content_block_delta" and read.delta is not None:
-            yield from self._take_delta(read.delta)
-        elif read.type == "content_block_stop":
+        parsed = read_part(_StreamEvent, event, "an event of Claude's")
+        if parsed.type == "message_start" and parsed.message is not None:
+            self._begin(parsed.message)
+        elif parsed.type == "content_block_start" and parsed.content_block is not None:
+            yield from self._take_start(parsed.content_block)
+        elif parsed.type == "content_block_delta" and parsed.delta is not None:
+            yield from self._take_delta(parsed.delta)
+        elif parsed.type == "content_block_stop":
             yield from self._end_block()
-        elif read.type == "message_delta":
-            self._stop = (read.delta and read.delta.stop_reason) or self._stop
-            self._usage = read.usage.over(self._usage) if read.usage else self._usage
-        elif read.type == "message_stop":
+        elif parsed.type == "message_delta":
+            self._stop = (parsed.delta and parsed.delta.stop_reason) or self._stop
+            self._usage = parsed.usage.over(self._usage) if parsed.usage else self._usage
+        elif parsed.type == "message_stop":
             yield from self._end()
-        elif read.type == "error":
-            raise EndpointBadResponse(f"Claude's message broke off: {read.error and read.error.message}. Ask again.")
+        elif parsed.type == "error":
+            reason = parsed.error and parsed.error.message
+            raise EndpointBadResponse(f"Claude's message broke off: {reason}. Ask again.")
 
     def _begin(self, message: "_Message") -> None:
         self._model = message.model
@@ -246,14 +245,14 @@ class ClaudeReader:
         yield from self._events.cite(sources)
 
     def _sources(self, location: "_Location") -> list[CitedSource]:
-        found = []
+        quotes = []
         if location.type == "search_result_location":
             result = location.search_result_index - self._first
-            found = cited_quotes(self._context, result, location.start_block_index, location.end_block_index)
-        self._foreign += not found
+            quotes = cited_quotes(self._context, result, location.start_block_index, location.end_block_index)
+        self._foreign += not quotes
         # If a citation names several quotes, it does not say which words come from which.
-        words = location.cited_text if len(found) == 1 else ""
-        return [CitedSource(kind=kind, number=number, words=words) for kind, number, _ in found]
+        words = location.cited_text if len(quotes) == 1 else ""
+        return [CitedSource(kind=kind, number=number, words=words) for kind, number, _ in quotes]
 
     def _end(self) -> Iterator[Event]:
         yield from self._events.end()
@@ -279,10 +278,10 @@ def read_message(
 
     Raises EndpointBadResponse for what is no message, and for one without text.
     """
-    read = read_part(_Message, message, "a message of Claude's")
+    parsed = read_part(_Message, message, "a message of Claude's")
     reader = ClaudeReader(question, context, first_result=first_result, urls=urls)
     answer: Answer | None = None
-    for event in (each for one in _events_of(read) for each in reader.take(one)):
+    for event in (event for message_event in _events_of(parsed) for event in reader.take(message_event)):
         answer = event.answer if isinstance(event, AnswerEvent) else answer
     if answer is None:
         raise AssertionError("the reader ends with the answer")

@@ -32,16 +32,16 @@ class ReadPart(BaseModel):
 R = TypeVar("R", bound=ReadPart)
 
 
-def read_part(kind: type[R], given: object, what: str) -> R:
+def read_part(kind: type[R], value: object, expected: str) -> R:
     """Read an SDK's object, or a mapping. Raises EndpointBadResponse, which names the fields that are wrong."""
     try:
-        return kind.model_validate(given)
+        return kind.model_validate(value)
     except ValidationError as error:
         wrong = "; ".join(
-            f"{'.'.join(map(str, each['loc'])) or 'it'}: {each['msg']}"
-            for each in error.errors(include_input=False)[:3]
+            f"{'.'.join(map(str, problem['loc'])) or 'it'}: {problem['msg']}"
+            for problem in error.errors(include_input=False)[:3]
         )
-        raise EndpointBadResponse(f"This is not {what}: {wrong}.") from error
+        raise EndpointBadResponse(f"This is not {expected}: {wrong}.") from error
 
 
 _STOPS = ".!?…。！？"
@@ -73,45 +73,45 @@ class CitedTextWriter:
 
     def text(self, text: str) -> str:
         """Take the next text; return what is certain to be written."""
-        whole = self._held_end + text
-        body = whole.rstrip().rstrip(_STOPS)
-        self._held_end = whole[len(body) :]
+        unwritten = self._held_end + text
+        body = unwritten.rstrip().rstrip(_STOPS)
+        self._held_end = unwritten[len(body) :]
         return self._write(body)
 
     def cite(self, sources: Iterable[CitedSource]) -> str:
         """Cite these sources for the text taken since the last ones; return what is certain to be written."""
-        out = ""
-        given = [source for source in sources if source not in self._pending]
-        if given and not self._has_text_since_mark:
+        ready = ""
+        new_sources = [source for source in sources if source not in self._pending]
+        if new_sources and not self._has_text_since_mark:
             # Only a full stop came since the last mark, so that the next mark is put after it.
-            out, self._held_end = self._write(self._held_end), ""
-        self._pending += given
-        return out + self._settle()
+            ready, self._held_end = self._write(self._held_end), ""
+        self._pending += new_sources
+        return ready + self._write_pending()
 
     def end(self) -> str:
         """Return everything that remains."""
-        out = self._write(self._held_end)
+        ready = self._write(self._held_end)
         self._held_end = ""
         if self._pending:
-            out += self._feed("\n") if self._ends_with_fence() else ""
+            ready += self._feed("\n") if self._ends_with_fence() else ""
             ahead = copy.copy(self._reader)
             if not any(isinstance(token, Mark) for token in ahead.end(" [1]")[-1:]):
-                out += self._feed("\n```\n")  # close fenced code that was never closed
-            out += self._write_marks()
-        return out + self._shown(self._reader.end())
+                ready += self._feed("\n```\n")  # close fenced code that was never closed
+            ready += self._write_marks()
+        return ready + self._shown(self._reader.end())
 
     def _write(self, text: str) -> str:
         """Feed text, and each waiting mark as soon as it would not be within code."""
-        out, at = "", 0
+        ready, at = "", 0
         while self._pending and at < len(text):
-            out += self._feed(text[at])
+            ready += self._feed(text[at])
             at += 1
             self._has_text_since_mark = True
-            out += self._settle()
+            ready += self._write_pending()
         self._has_text_since_mark = self._has_text_since_mark or at < len(text)
-        return out + self._feed(text[at:])
+        return ready + self._feed(text[at:])
 
-    def _settle(self) -> str:
+    def _write_pending(self) -> str:
         if not self._pending or self._ends_with_fence():
             return ""
         ahead = copy.copy(self._reader)
@@ -129,14 +129,14 @@ class CitedTextWriter:
         marks += [f"![{self._summary(source.number)}](image{source.number})" for source in images]
         self.written += [*texts, *images]
         self._pending = []
-        out = ""
+        ready = ""
         for mark in marks:
-            out += self._feed(" ") if self._line and not self._line[-1].isspace() else ""
+            ready += self._feed(" ") if self._line and not self._line[-1].isspace() else ""
             self._own_mark_starts.add(self._fed)
             self._after_mark = False
-            out += self._feed(mark)
+            ready += self._feed(mark)
         self._after_mark, self._has_text_since_mark = True, False
-        return out
+        return ready
 
     def _summary(self, number: int) -> str:
         quote = self._context.quote("image", number)
@@ -153,9 +153,9 @@ class CitedTextWriter:
         return self._shown(self._reader.feed(text))
 
     def _shown(self, tokens: Iterable[Mark | str]) -> str:
-        return "".join(self._token(token) for token in tokens)
+        return "".join(self._shown_token(token) for token in tokens)
 
-    def _token(self, token: Mark | str) -> str:
+    def _shown_token(self, token: Mark | str) -> str:
         behind_own, self._mark_shown = self._mark_shown, False
         if not isinstance(token, Mark):
             self._mark_shown = behind_own and not token
@@ -177,7 +177,7 @@ class CitedEvents:
         self._context, self._urls = context, urls
         self._writer, self._resolver = CitedTextWriter(context), MarkResolver(context)
         self._parts: list[str] = []
-        self._told = 0
+        self._cited_count = 0
 
     @property
     def text(self) -> str:
@@ -210,8 +210,8 @@ class CitedEvents:
     def _numbered(self, events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
             if isinstance(event, CitationEvent):
-                yield event.model_copy(update={"citation": self._complete(event.citation, self._told)})
-                self._told += 1
+                yield event.model_copy(update={"citation": self._complete(event.citation, self._cited_count)})
+                self._cited_count += 1
             else:
                 yield event
 
@@ -259,9 +259,9 @@ def with_evidence(answer: Answer, context: Context, sources: Sequence[CitedSourc
 def add_evidence(citation: Citation, quote: Quote, source: CitedSource) -> Citation:
     """Add the quote's words to a citation, and the span of the cited words if they occur in the quote exactly once."""
     text, cited = text_of(quote), source.words.strip()
-    found = bool(cited) and cited != text.strip() and text.count(cited) == 1
-    start = text.find(cited) if found else 0
-    spans = (Span(start=start, end=start + len(cited)),) if found else ()
+    is_located = bool(cited) and cited != text.strip() and text.count(cited) == 1
+    start = text.find(cited) if is_located else 0
+    spans = (Span(start=start, end=start + len(cited)),) if is_located else ()
     return citation.model_copy(
         update={"quoted": text, "evidence": "words" if spans else "element", "spans": spans},
     )

@@ -10,7 +10,7 @@ from typing import Literal, TypedDict
 from quoteweave.core.answers import Answer, AnswerEvent, Citation, Context, Event, ThoughtEvent, Usage
 from quoteweave.core.errors import EndpointBadResponse
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.records import Hit, Kind, Quote
+from quoteweave.core.records import Quote
 from quoteweave.generation.chat_generator import ending_warnings
 from quoteweave.generation.citations import build_answer
 from quoteweave.interchange.cited_text import (
@@ -23,7 +23,7 @@ from quoteweave.interchange.cited_text import (
     statements,
     with_evidence,
 )
-from quoteweave.interchange.quotes import QuoteUrls, quote_text, quote_title
+from quoteweave.interchange.quotes import QuoteUrls, numbered_hits, quote_text, quote_title
 
 # The end of a sentence or line that is followed by more text: Cohere cites a sentence before it writes the next.
 _SENTENCE_END = lazy_regex(r"(?:[.!?…]\s+|[。！？]\s*|\n\s*)(?=\S)")
@@ -97,8 +97,8 @@ def read_response(
     otherwise it is left out with a warning, as are citations of other sources. Raises EndpointBadResponse for what is
     no response, and for one without text.
     """
-    read = read_part(_Response, response, "a response of Cohere's chat API")
-    answer = _answer(read, question, context, model)
+    parsed = read_part(_Response, response, "a response of Cohere's chat API")
+    answer = _answer(parsed, question, context, model)
     return answer if urls is None else urls.answer(answer)
 
 
@@ -114,7 +114,7 @@ class CohereReader:
         self._question, self._context, self._model, self._urls = question, context, model, urls
         self._events = CitedEvents(context, urls)
         self._contents: dict[int, _Content] = {}
-        self._given: dict[int, int] = {}  # how many characters of each content were yielded
+        self._yielded: dict[int, int] = {}  # how many characters of each content were yielded
         self._citations: list[_Citation] = []
         self._late = False
 
@@ -123,51 +123,52 @@ class CohereReader:
 
         Raises EndpointBadResponse for what is no event, and at the end of a response without any text.
         """
-        read = read_part(_StreamEvent, event, "an event of Cohere's chat API")
-        if read.type in ("content-start", "content-delta"):
-            yield from self._take_content(read)
-        elif read.type == "citation-start":
-            self._take_citation(read_part(_CitationDelta, read.delta, "a citation of a response").message.citations)
-        elif read.type == "message-end":
-            yield from self._end(read_part(_End, read.delta, "the end of a response"))
+        parsed = read_part(_StreamEvent, event, "an event of Cohere's chat API")
+        if parsed.type in ("content-start", "content-delta"):
+            yield from self._take_content(parsed)
+        elif parsed.type == "citation-start":
+            self._take_citation(read_part(_CitationDelta, parsed.delta, "a citation of a response").message.citations)
+        elif parsed.type == "message-end":
+            yield from self._end(read_part(_End, parsed.delta, "the end of a response"))
 
-    def _take_content(self, read: "_StreamEvent") -> Iterator[Event]:
-        more, index = read_part(_ContentDelta, read.delta, "part of a response's text").message.content, read.index or 0
-        for before in sorted(each for each in self._contents if each < index):
-            yield from self._give(before)
+    def _take_content(self, event: "_StreamEvent") -> Iterator[Event]:
+        more = read_part(_ContentDelta, event.delta, "part of a response's text").message.content
+        index = event.index or 0
+        for before in sorted(earlier for earlier in self._contents if earlier < index):
+            yield from self._yield_text(before)
         self._contents[index] = self._contents.get(index, _Content(type="text")).joined(more)
         if more.thinking:
             yield ThoughtEvent(text=more.thinking)
-        sentences = [found.end() for found in _SENTENCE_END.finditer(self._text(index), self._given.get(index, 0))]
+        sentences = [match.end() for match in _SENTENCE_END.finditer(self._text(index), self._yielded.get(index, 0))]
         if sentences:
-            yield from self._give(index, sentences[-1])
+            yield from self._yield_text(index, sentences[-1])
 
     def _take_citation(self, citation: "_Citation") -> None:
         self._citations.append(citation)
         if citation.is_of_text():
             index = citation.content_index or 0
             end = citation.end_in(self._text(index))
-            self._late = self._late or end is None or end <= self._given.get(index, 0)
+            self._late = self._late or end is None or end <= self._yielded.get(index, 0)
 
     def _text(self, index: int) -> str:
         content = self._contents[index] if index in self._contents else _Content()
         return content.text or "" if content.type == "text" else ""
 
-    def _give(self, index: int, end: int | None = None) -> Iterator[Event]:
+    def _yield_text(self, index: int, end: int | None = None) -> Iterator[Event]:
         """Yield the text of this content up to `end`, with the citations that end in it."""
-        text, start = self._text(index), self._given.get(index, 0)
+        text, start = self._text(index), self._yielded.get(index, 0)
         at, end = start, len(text) if end is None else end
-        for cited, sources in [] if self._late else _placed(self._citations, index, text, self._context):
+        for cited, sources in [] if self._late else _citation_ends(self._citations, index, text, self._context):
             if start < cited <= end:
                 yield from self._events.write(text[at:cited])
                 yield from self._events.cite(sources)
                 at = cited
         yield from self._events.write(text[at:end])
-        self._given[index] = max(start, end)
+        self._yielded[index] = max(start, end)
 
     def _end(self, end: "_End") -> Iterator[Event]:
         for index in sorted(self._contents):
-            yield from self._give(index)
+            yield from self._yield_text(index)
         yield from self._events.end()
         # Items of reasoning are filled in, as indexes of the content count them, too.
         content = [
@@ -190,23 +191,23 @@ def _source(citation: Citation, context: Context, urls: QuoteUrls | None) -> Coh
     return {"type": "document", "id": citation.quote_id, "document": {"id": citation.quote_id, **document}}
 
 
-def _answer(read: "_Response", question: str, context: Context, model: str) -> Answer:
+def _answer(response: "_Response", question: str, context: Context, model: str) -> Answer:
     writer, text, left_out = CitedTextWriter(context), "", 0
-    for index, part in enumerate(read.message.content or []):
+    for index, part in enumerate(response.message.content or []):
         if part.type != "text" or not part.text:
             continue
         at = 0
-        for end, sources in _placed(read.message.citations or [], index, part.text, context):
+        for end, sources in _citation_ends(response.message.citations or [], index, part.text, context):
             text += writer.text(part.text[at:end]) + writer.cite(sources)
             at, left_out = end, left_out + (not sources)
         text += writer.text(part.text[at:])
     text += writer.end()
     if not text.strip():
         raise EndpointBadResponse(f"The model {model} wrote no text: ask again.")
-    warnings = ending_warnings(read.finish_reason)
+    warnings = ending_warnings(response.finish_reason)
     warnings += [foreign_warning(left_out)] if left_out else []
     built = build_answer(question, text, context, model=model, warnings=tuple(warnings))
-    return with_evidence(built, context, writer.written).model_copy(update={"usage": _usage(read.usage)})
+    return with_evidence(built, context, writer.written).model_copy(update={"usage": _usage(response.usage)})
 
 
 def _citation(start: int, text: str, sources: list[CohereSource]) -> CohereCitation:
@@ -221,24 +222,23 @@ def _citation(start: int, text: str, sources: list[CohereSource]) -> CohereCitat
     }
 
 
-def _placed(
+def _citation_ends(
     citations: Sequence["_Citation"], index: int, text: str, context: Context
 ) -> list[tuple[int, list[CitedSource]]]:
     """Where each citation of this item of the content ends, in order, with the quotes that it names."""
-    given: list[tuple[Kind, Sequence[Hit]]] = [("text", context.texts), ("image", context.images)]
-    numbers = {hit.quote.id: (kind, number) for kind, hits in given for number, hit in enumerate(hits, 1)}
+    numbers = {hit.quote.id: (kind, number) for kind, number, hit in numbered_hits(context)}
     placed: list[tuple[int, list[CitedSource]]] = []
     for citation in citations:
         if (citation.content_index or 0) != index or not citation.is_of_text():
             continue
-        end = _end_of(citation, text)
+        end = _find_end(citation, text)
         known = [numbers[source.id] for source in citation.sources or [] if source.id in numbers]
         sources = [CitedSource(kind=kind, number=number) for kind, number in known if end is not None]
         placed.append((len(text) if end is None else end, sources))
-    return sorted(placed, key=lambda one: one[0])
+    return sorted(placed, key=lambda placed_end: placed_end[0])
 
 
-def _end_of(citation: "_Citation", text: str) -> int | None:
+def _find_end(citation: "_Citation", text: str) -> int | None:
     """Where the cited text ends; None if that cannot be known."""
     end, cited = citation.end_in(text), citation.text
     if end is not None:

@@ -103,9 +103,9 @@ class MtebRetriever:
             self._folder.remove()
         self._folder = TemporaryFolder()
         finalize(self, self._folder.remove)
-        left = iter(corpus)
+        remaining = iter(corpus)
         for number in count():
-            rows = list(islice(left, ITEMS_AT_ONCE))
+            rows = list(islice(remaining, ITEMS_AT_ONCE))
             if not rows:
                 break
             self._add(self._folder.path / f"{number}.f32", rows)
@@ -128,14 +128,14 @@ class MtebRetriever:
             return {str(row["id"]): {} for row in rows}
         vectors = self._encoder.encode_queries([_text(row, "instruction") for row in rows])
         deep = top_k if top_ranked is None else len(self._ids)
-        found: dict[str, dict[str, float]] = {}
+        results: dict[str, dict[str, float]] = {}
         for row, best in zip(rows, self._index.search(vectors, deep), strict=True):
             scored = {self._ids[at]: score for at, score in zip(best.rows.tolist(), best.scores.tolist(), strict=True)}
             if top_ranked is not None:
                 wanted = set(top_ranked.get(str(row["id"]), ()))
                 scored = {name: score for name, score in scored.items() if name in wanted}
-            found[str(row["id"])] = dict([*scored.items()][:top_k])
-        return found
+            results[str(row["id"])] = dict([*scored.items()][:top_k])
+        return results
 
     def _add(self, path: Path, rows: Sequence[Row]) -> None:
         import numpy as np
@@ -171,12 +171,12 @@ class MtebRetriever:
                 )
 
 
-def _text(row: Row, other: str) -> str:
+def _text(row: Row, field: str) -> str:
     """The row's text joined with its title or instruction as mteb joins them: title first, instruction last."""
     text = row.get("text")
     if not isinstance(text, str):
         raise UsageError(f"row {row['id']!r} has no text that is a string; only tasks of single texts can be run")
-    parts = [row.get(other) or "", text] if other == "title" else [text, row.get(other) or ""]
+    parts = [row.get(field) or "", text] if field == "title" else [text, row.get(field) or ""]
     return " ".join(part for part in parts if part).strip()
 
 
@@ -192,12 +192,12 @@ def mteb_result(
     if MAIN_FIGURE not in values:
         raise UsageError(f"these scores have no {MAIN_FIGURE}, which mteb's results are headed by; score rankings")
     alike = {name.replace("@", "_at_"): value for name, value in values.items() if name.partition("@")[0] in FIGURES}
-    found = {**alike, "main_score": values[MAIN_FIGURE], "hf_subset": "default", "languages": [*languages]}
+    figures = {**alike, "main_score": values[MAIN_FIGURE], "hf_subset": "default", "languages": [*languages]}
     return {
         "dataset_revision": revision,
         "task_name": task,
         "mteb_version": None,
-        "scores": {split: [found]},
+        "scores": {split: [figures]},
         "evaluation_time": None,
     }
 

@@ -14,7 +14,7 @@ BASE = "urn:quoteweave:problem:"
 EMPTY_QUESTION = "question-empty"
 """The kind of problem of an empty question, whether it is found in the body of a request or later."""
 # The first class that an error is an instance of decides.
-_OF_ERRORS: Sequence[tuple[type[errors.QuoteweaveError], HTTPStatus, str]] = (
+_PROBLEMS_OF_ERRORS: Sequence[tuple[type[errors.QuoteweaveError], HTTPStatus, str]] = (
     (errors.QuestionEmpty, HTTPStatus.UNPROCESSABLE_ENTITY, EMPTY_QUESTION),
     (errors.QuestionTooLong, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "question-too-long"),
     (errors.BudgetSpent, HTTPStatus.PAYMENT_REQUIRED, "budget-spent"),
@@ -117,7 +117,7 @@ def problem_of_error(error: BaseException) -> Problem:
 
     What only the operator of the server can do about it (`QuoteweaveError.remedy`) is left to the server's log.
     """
-    for kind, status, name in _OF_ERRORS:
+    for kind, status, name in _PROBLEMS_OF_ERRORS:
         if isinstance(error, kind):
             fallback = "extractive" if error.while_answering else None
             detail = error.summary
@@ -131,12 +131,12 @@ def problem_of_error(error: BaseException) -> Problem:
 
 # The errors that a client raises for problems. The table's own class is replaced where it would say something wrong
 # about the caller's machine, and kinds are added to which no error of the package corresponds.
-_RAISED: Mapping[str, type[errors.QuoteweaveError]] = {
-    **{name: kind for kind, _, name in reversed(_OF_ERRORS)},
+_ERROR_TYPES: Mapping[str, type[errors.QuoteweaveError]] = {
+    **{name: kind for kind, _, name in reversed(_PROBLEMS_OF_ERRORS)},
     "missing-extra": errors.ServerError,
     "model-unavailable": errors.EndpointError,
 }
-_RAISED_BY_STATUS: Mapping[int, type[errors.QuoteweaveError]] = {
+_ERROR_TYPES_BY_STATUS: Mapping[int, type[errors.QuoteweaveError]] = {
     HTTPStatus.UNAUTHORIZED: errors.KeyRefused,
     HTTPStatus.FORBIDDEN: errors.PermissionDenied,
     HTTPStatus.TOO_MANY_REQUESTS: errors.TooManyRequests,
@@ -145,9 +145,9 @@ _RAISED_BY_STATUS: Mapping[int, type[errors.QuoteweaveError]] = {
 
 def error_class(status: int, kind: str = "") -> type[errors.QuoteweaveError]:
     """Return the class of error for a response of this status; `kind` is that of its problem, if it has one."""
-    found = _RAISED.get(kind) or _RAISED_BY_STATUS.get(status)
-    if found is not None:
-        return found
+    error_type = _ERROR_TYPES.get(kind) or _ERROR_TYPES_BY_STATUS.get(status)
+    if error_type is not None:
+        return error_type
     return errors.UsageError if 400 <= status < 500 else errors.ServerError
 
 

@@ -6,8 +6,8 @@ from urllib.parse import quote as percent_encode
 
 from pydantic import Field
 
-from quoteweave.core.answers import Answer, AnswerEvent, Citation, CitationEvent, ImageEvent
-from quoteweave.core.records import Hit, Quote, Record
+from quoteweave.core.answers import Answer, AnswerEvent, Citation, CitationEvent, Context, ImageEvent
+from quoteweave.core.records import Hit, Kind, Quote, Record
 from quoteweave.generation.answer_text import clip, escape_marks
 from quoteweave.generation.citations import with_citations
 
@@ -35,6 +35,12 @@ def hit_fields(hit: Hit) -> dict[str, object]:
         "has_pages": quote.has_pages,
         "text": quote.shown_text,
     }
+
+
+def numbered_hits(context: Context) -> list[tuple[Kind, int, Hit]]:
+    """The hits of a context, texts first, each with the kind and the number by which marks name it."""
+    texts: list[tuple[Kind, int, Hit]] = [("text", number, hit) for number, hit in enumerate(context.texts, 1)]
+    return [*texts, *(("image", number, hit) for number, hit in enumerate(context.images, 1))]
 
 
 def quote_title(quote: Quote) -> str:

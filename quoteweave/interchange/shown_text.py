@@ -46,8 +46,8 @@ class ShownTextStream:
 
     def end(self) -> list[ShownText]:
         """Return what is still held."""
-        held, self._held = self._held, ""
-        return self._add(held)
+        mark, self._held = self._held, ""
+        return self._add(mark)
 
     def _cite(self, citation: Citation) -> ShownText:
         if not self._held:
@@ -71,9 +71,9 @@ def shown_text(answer: Answer) -> ShownText:
 
 def joined(parts: Iterable[ShownText]) -> ShownText:
     """Join the parts of a text that was streamed."""
-    every = list(parts)
-    citations = tuple(citation for part in every for citation in part.citations)
-    return ShownText(text="".join(part.text for part in every), citations=citations)
+    all_parts = list(parts)
+    citations = tuple(citation for part in all_parts for citation in part.citations)
+    return ShownText(text="".join(part.text for part in all_parts), citations=citations)
 
 
 def shown_image(citation: Citation) -> str:

@@ -70,7 +70,7 @@ class UiMessageStream:
 
     def _parts(self, event: StreamEvent) -> Iterator[Part]:
         if isinstance(event, SourcesEvent):
-            yield from self._found(event)
+            yield from self._source_list(event)
         elif isinstance(event, ThoughtEvent):
             yield from self._write("reasoning", event.text)
         elif isinstance(event, TextEvent):
@@ -80,10 +80,10 @@ class UiMessageStream:
                 yield from self._write("text", event.text)
         elif isinstance(event, AnswerEvent):
             yield from self._close()
-            yield from self._changed(event.answer)
+            yield from self._changed_citations(event.answer)
             yield {"type": "data-answer", "id": "answer", "data": event.answer.model_dump(mode="json")}
 
-    def _found(self, event: SourcesEvent) -> Iterator[Part]:
+    def _source_list(self, event: SourcesEvent) -> Iterator[Part]:
         hits = event.context.hits
         guessed = ((hit.quote.id, mimetypes.guess_type(hit.quote.image or "")[0]) for hit in event.context.images)
         self._media_types = {quote_id: guess for quote_id, guess in guessed if guess}
@@ -114,21 +114,21 @@ class UiMessageStream:
                 shown = {"part": self._open[1], "start": self._length - len(text), "end": self._length}
         if citation.quote_id not in self._sources:
             self._sources.add(citation.quote_id)
-            yield _source(citation)
-        self._cited[_key(citation)] = citation, shown
+            yield _source_part(citation)
+        self._cited[_citation_id(citation)] = citation, shown
         yield _data_citation(citation, shown)
 
-    def _changed(self, answer: Answer) -> Iterator[Part]:
+    def _changed_citations(self, answer: Answer) -> Iterator[Part]:
         """The citations of the answer that differ from those sent; the client replaces parts with the same id."""
         for citation in answer.citations:
-            sent, shown = self._cited.get(_key(citation), (None, None))
+            sent, shown = self._cited.get(_citation_id(citation), (None, None))
             if sent != citation:
-                self._cited[_key(citation)] = citation, shown
+                self._cited[_citation_id(citation)] = citation, shown
                 yield _data_citation(citation, shown)
 
     def _release(self) -> Iterator[Part]:
-        held, self._held = self._held, ""
-        yield from self._write("text", held)
+        mark, self._held = self._held, ""
+        yield from self._write("text", mark)
 
     def _write(self, kind: str, text: str) -> Iterator[Part]:
         if not text:
@@ -176,7 +176,7 @@ def encode(part: Part) -> str:
     return f"data: {json.dumps(part, ensure_ascii=False, separators=(',', ':'))}\n\n"
 
 
-def _source(citation: Citation) -> Part:
+def _source_part(citation: Citation) -> Part:
     title = citation_title(citation)
     if citation.url is not None:
         return {"type": "source-url", "sourceId": citation.quote_id, "url": citation.url, "title": title}
@@ -192,8 +192,8 @@ def _source(citation: Citation) -> Part:
 
 def _data_citation(citation: Citation, shown: Part | None) -> Part:
     data: Part = {"citation": citation.model_dump(mode="json"), "shown": shown}
-    return {"type": "data-citation", "id": _key(citation), "data": data}
+    return {"type": "data-citation", "id": _citation_id(citation), "data": data}
 
 
-def _key(citation: Citation) -> str:
+def _citation_id(citation: Citation) -> str:
     return f"{citation.start}-{citation.kind}-{citation.number}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from docx.text.paragraph import Paragraph
 
 # Word requires the two lines that separate notes from the text to be among the notes.
-_EMPTY = f"""<w:footnotes {nsdecls("w", "r")}>
+_EMPTY_FOOTNOTES = f"""<w:footnotes {nsdecls("w", "r")}>
   <w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:separator/></w:r></w:p></w:footnote>
   <w:footnote w:type="continuationSeparator" w:id="0"><w:p><w:r><w:continuationSeparator/></w:r></w:p></w:footnote>
 </w:footnotes>"""
@@ -52,7 +52,7 @@ class Footnotes:
     def _new_part(self) -> XmlPart:
         package = self._document.part.package
         name = PackURI("/word/footnotes.xml")
-        part = XmlPart(name, CONTENT_TYPE.WML_FOOTNOTES, parse_xml(_EMPTY), package)
+        part = XmlPart(name, CONTENT_TYPE.WML_FOOTNOTES, parse_xml(_EMPTY_FOOTNOTES), package)
         self._document.part.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
         return part
 
