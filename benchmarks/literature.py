@@ -269,9 +269,9 @@ def _changed(paper: MadePaper, library: MadeLibrary, chance: random.Random) -> d
     return {
         "as written": said,
         "another number": said.replace(f"{finding.percent:g}", f"{finding.percent + 3.4:g}"),
-        "another subject": other(lambda one: one.subject.own),
-        "another outcome": other(lambda one: one.outcome.own),
-        "another factor": other(lambda one: one.factor.own),
+        "another subject": other(lambda one: one.subject.original),
+        "another outcome": other(lambda one: one.outcome.original),
+        "another factor": other(lambda one: one.factor.original),
         "the other direction": opposite,
     }
 

@@ -48,7 +48,7 @@ class _Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _CasePage:
     """A page of a case, with the paragraph and the part of the phrase that are on it, if any."""
 
     page: MadePage
@@ -102,7 +102,7 @@ def _on_one_page(name: str, about: str, sheet: Sheet, *, scan: bool = False) -> 
     size, x, y = min(width / 46, height / 36), 0.11 * width, 0.09 * height
     first = Paragraph(_INTRODUCTION, (x, y), size, 36)
     second = Paragraph(f"{fact.text} {_FILLERS[2]}", (x, y + (len(first.lines) * LEADING + 2) * size), size, 36)
-    return _case(name, about, fact, [_Found(MadePage(sheet, (first, second), scan), second, fact.phrase)])
+    return _case(name, about, fact, [_CasePage(MadePage(sheet, (first, second), scan), second, fact.phrase)])
 
 
 def _sideways(name: str, about: str, sheet: Sheet) -> BoxCase:
@@ -114,15 +114,15 @@ def _sideways(name: str, about: str, sheet: Sheet) -> BoxCase:
         Paragraph(text, (0.11 * width, 0.09 * height + 4 * row * size), size, 60)
         for row, text in enumerate((_FILLERS[3], fact.before, fact.phrase, fact.after))
     ]
-    return _case(name, about, fact, [_Found(MadePage(sheet, tuple(paragraphs)), paragraphs[2], fact.phrase)])
+    return _case(name, about, fact, [_CasePage(MadePage(sheet, tuple(paragraphs)), paragraphs[2], fact.phrase)])
 
 
 def _two_columns() -> BoxCase:
     fact, sheet = _FACTS["two-columns"], Sheet((0, 0, 595, 842))
     left = Paragraph(" ".join((_INTRODUCTION, *_FILLERS[:2])), (60, 120), 9, 40)
     right = Paragraph(f"{_FILLERS[2]} {fact.text}", (320, 120), 9, 40)
-    found = _Found(MadePage(sheet, (left, right)), right, fact.phrase)
-    return _case("two-columns", "the phrase is in the right of two columns", fact, [found])
+    page = _CasePage(MadePage(sheet, (left, right)), right, fact.phrase)
+    return _case("two-columns", "the phrase is in the right of two columns", fact, [page])
 
 
 def _second_page() -> BoxCase:
@@ -131,7 +131,7 @@ def _second_page() -> BoxCase:
     paragraph = Paragraph(fact.text, (60, 70), 10, 50)
     second = MadePage(Sheet((0, 0, 420, 595), rotation=90), (paragraph,))
     about = "the phrase is on the second page, which is of another size than the first, and turned"
-    return _case("second-page", about, fact, [_Found(first), _Found(second, paragraph, fact.phrase)])
+    return _case("second-page", about, fact, [_CasePage(first), _CasePage(second, paragraph, fact.phrase)])
 
 
 def _continued() -> BoxCase:
@@ -148,8 +148,8 @@ def _continued() -> BoxCase:
     below = Paragraph(_FILLERS[2], (50, 300), size, columns)
     about = "the phrase begins at the foot of a page, and ends at the head of the next"
     pages = [
-        _Found(MadePage(sheet, (above, head)), head, part),
-        _Found(MadePage(sheet, (tail, below)), tail, fact.phrase[len(part) + 1 :]),
+        _CasePage(MadePage(sheet, (above, head)), head, part),
+        _CasePage(MadePage(sheet, (tail, below)), tail, fact.phrase[len(part) + 1 :]),
     ]
     return _case("continued", about, fact, pages)
 
@@ -158,26 +158,26 @@ def _right_to_left() -> BoxCase:
     """The text layer has Hebrew letters, which are drawn as capitals, so that the file needs no embedded font."""
     fact, sheet = _FACTS["right-to-left"], Sheet((0, 0, 595, 842))
     paragraph = Paragraph(fact.text, (200, 100), 12, 40, right_to_left=True)
-    found = _Found(MadePage(sheet, (paragraph,)), paragraph, fact.phrase)
-    return _case("right-to-left", "lines of Hebrew, which begin at the right", fact, [found])
+    page = _CasePage(MadePage(sheet, (paragraph,)), paragraph, fact.phrase)
+    return _case("right-to-left", "lines of Hebrew, which begin at the right", fact, [page])
 
 
-def _case(name: str, about: str, fact: _Fact, pages: Sequence[_Found]) -> BoxCase:
+def _case(name: str, about: str, fact: _Fact, pages: Sequence[_CasePage]) -> BoxCase:
     return BoxCase(
         name=name,
         about=about,
         question=fact.question,
         phrase=fact.phrase,
-        pdf=make_pdf([found.page for found in pages]),
-        regions=tuple(_region(at, found) for at, found in enumerate(pages) if found.paragraph is not None),
+        pdf=make_pdf([case_page.page for case_page in pages]),
+        regions=tuple(_region(at, case_page) for at, case_page in enumerate(pages) if case_page.paragraph is not None),
     )
 
 
-def _region(number: int, found: _Found) -> ExpectedRegion:
-    sheet, paragraph = found.page.sheet, found.paragraph
+def _region(number: int, case_page: _CasePage) -> ExpectedRegion:
+    sheet, paragraph = case_page.page.sheet, case_page.paragraph
     if paragraph is None:
         raise ValueError(f"nothing is to be found on page {number}")
-    parts = list(paragraph.find(found.part))
+    parts = list(paragraph.find(case_page.part))
     boxes = [box for _, box in parts]
     fractions = tuple(map(sheet.fraction, boxes))
     mistaken = [sheet.mistaken(box) for box in boxes]
@@ -191,15 +191,13 @@ def _region(number: int, found: _Found) -> ExpectedRegion:
         lines_fraction=fractions,
         bbox_fraction=hull(fractions),
         element_fraction=sheet.fraction(paragraph.box),
-        mistakes={kind: places for kind, places in mistakes.items() if not _same(places, fractions)},
-        scanned=found.page.scan,
+        mistakes={kind: places for kind, places in mistakes.items() if not _are_same(places, fractions)},
+        scanned=case_page.page.scan,
     )
 
 
-def _same(some: Sequence[Box], others: Sequence[Box]) -> bool:
-    return all(
-        abs(a - b) < 1e-9 for one, other in zip(some, others, strict=True) for a, b in zip(one, other, strict=True)
-    )
+def _are_same(first: Sequence[Box], second: Sequence[Box]) -> bool:
+    return all(abs(a - b) < 1e-9 for boxes in zip(first, second, strict=True) for a, b in zip(*boxes, strict=True))
 
 
 _INTRODUCTION = "Notes of the harbour office, kept by the clerk on duty and read at the end of each month."

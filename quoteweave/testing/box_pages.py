@@ -76,10 +76,10 @@ class Sheet:
         unit = self.user_unit
         corners = [self.user(*box[:2]), self.user(*box[2:])]
         unturned = _fraction([(x - x1, y2 - y) for x, y in corners], (x2 - x1, y2 - y1))
-        whole = Sheet(self.media, rotation=self.rotation)
+        uncropped = Sheet(self.media, rotation=self.rotation)
         return {
             "the page's rotation is ignored": unturned,
-            "the crop box is ignored": _fraction([whole.of_user(*corner) for corner in corners], whole.size),
+            "the crop box is ignored": _fraction([uncropped.of_user(*corner) for corner in corners], uncropped.size),
             "y is counted from the bottom": (left, 1 - bottom, right, 1 - top),
             "the box is in units of the page and the page in points": (
                 left / unit,
@@ -203,10 +203,10 @@ def _font(more: str) -> bytes:
 def _page_objects(page: MadePage, number: int) -> list[bytes]:
     """The parent of the page, the page itself, its content, and its picture."""
     entries = page.sheet.entries()
-    above, own = (entries, "") if page.sheet.inherited else ("", entries)
+    parent_entries, page_entries = (entries, "") if page.sheet.inherited else ("", entries)
     resources = f"/Font <</F1 3 0 R /F2 4 0 R>> /XObject <</I {number + 3} 0 R>>"
-    parent = f"<</Type /Pages /Parent 2 0 R /Kids [{number + 1} 0 R] /Count 1 {above}>>"
-    leaf = f"<</Type /Page /Parent {number} 0 R {own}/Contents {number + 2} 0 R /Resources <<{resources}>>>>"
+    parent = f"<</Type /Pages /Parent 2 0 R /Kids [{number + 1} 0 R] /Count 1 {parent_entries}>>"
+    leaf = f"<</Type /Page /Parent {number} 0 R {page_entries}/Contents {number + 2} 0 R /Resources <<{resources}>>>>"
     if page.scan:
         return [parent.encode(), leaf.encode(), _stream(_picture_operators(page.sheet), ""), _picture(page)]
     return [parent.encode(), leaf.encode(), _stream(_text_operators(page), ""), b"null"]

@@ -84,14 +84,15 @@ def check_regions(case: BoxCase, regions: Iterable[Region], *, words: bool = Tru
     page; if not, the paragraph is enough. Regions of several citations are checked together, so all of them must cite
     this phrase. Raises AssertionError.
     """
-    found = list(regions)
-    assert found, f"{case.name}: the citation has no regions"
-    _check_pages(case, {region.page for region in found})
-    for region in found:
+    cited = list(regions)
+    pages = {region.page for region in cited}
+    assert cited, f"{case.name}: the citation has no regions"
+    _check_pages(case, pages)
+    for region in cited:
         _check_region(case, region)
-    elements = {page: [one.bbox_fraction for one in found if one.page == page] for page in {r.page for r in found}}
+    elements = {page: [region.bbox_fraction for region in cited if region.page == page] for page in pages}
     check_highlights(case, elements, against="page" if words else "paragraph")
-    marked = {page: [box for one in found if one.page == page for box in one.words_fraction] for page in elements}
+    marked = {page: [box for region in cited if region.page == page for box in region.words_fraction] for page in pages}
     if words or any(marked.values()):
         check_highlights(case, marked)
 
@@ -153,7 +154,7 @@ def _pages(pages: set[int]) -> str:
 
 
 def _check_region(case: BoxCase, region: Region) -> None:
-    expected = next(one for one in case.regions if one.page == region.page)
+    expected = next(candidate for candidate in case.regions if candidate.page == region.page)
     where = f"{case.name} ({case.about}): page {region.page + 1}"
     (width, height), (right_width, right_height) = region.page_size, expected.page_size
     # A page's size may be given in points or in its own units, and rounded to a whole pixel.
@@ -168,7 +169,7 @@ def _check_region(case: BoxCase, region: Region) -> None:
     for points, fraction in pairs:
         again = (fraction[0] * width, fraction[1] * height, fraction[2] * width, fraction[3] * height)
         assert max(abs(a - b) for a, b in zip(points, again, strict=True)) <= ROUNDING, (
-            f"{where}: {_said(points)} in points and {_said(fraction)} as a fraction are two places"
+            f"{where}: {_edges(points)} in points and {_edges(fraction)} as a fraction are two places"
         )
 
 
@@ -181,20 +182,20 @@ def _problem(expected: ExpectedRegion, shown: Sequence[Box], against: Against) -
         covered = union_area([intersection(box, inner) for box in boxes]) / area(inner)
         if covered < MIN_COVERED:
             return (
-                f"{covered:.0%} of {text!r} at {_said(fraction)} is highlighted, and {MIN_COVERED:.0%} should be; "
-                f"the highlight is at {_said(hull(shown))}"
+                f"{covered:.0%} of {text!r} at {_edges(fraction)} is highlighted, and {MIN_COVERED:.0%} should be; "
+                f"the highlight is at {_edges(hull(shown))}"
             )
     if against == "page":
         return None
     around = lines if against == "phrase" else [_scaled(expected.element_fraction, expected.page_size)]
     reach = [_grown(box, REACH * expected.font_size) for box in around]
-    whole = union_area(boxes)
+    highlighted = union_area(boxes)
     within = union_area([intersection(box, place) for box in boxes for place in reach])
-    beside = 1 - within / whole
+    beside = 1 - within / highlighted
     if beside > MAX_BESIDE:
         right = expected.bbox_fraction if against == "phrase" else expected.element_fraction
         return (
-            f"{beside:.0%} of the highlight at {_said(hull(shown))} is beside the {against} at {_said(right)}, and "
+            f"{beside:.0%} of the highlight at {_edges(hull(shown))} is beside the {against} at {_edges(right)}, and "
             f"{MAX_BESIDE:.0%} may be"
         )
     return None
@@ -216,5 +217,5 @@ def _grown(box: Box, by: float) -> Box:
     return (box[0] - by, box[1] - by, box[2] + by, box[3] + by)
 
 
-def _said(box: Box) -> str:
+def _edges(box: Box) -> str:
     return f"({', '.join(f'{edge:.4g}' for edge in box)})"

@@ -44,7 +44,7 @@ from quoteweave.evaluation.statistics.aggregates import Aggregate
 
 
 # Fields of a citation that are only filled in once the answer is complete.
-_NOT_LOOKED_FOR = {"quoted": None, "page_size": None, "evidence": None, "spans": (), "regions": ()}
+_FILLED_IN_LATER = {"quoted": None, "page_size": None, "evidence": None, "spans": (), "regions": ()}
 
 
 def check_answer(answer: Answer, context: Context) -> None:
@@ -56,8 +56,8 @@ def check_answer(answer: Answer, context: Context) -> None:
     real = [mark for mark in marks if context.quote(*mark[1:]) is not None]
     cited = [(citation.start, citation.kind, citation.number) for citation in answer.citations]
     assert cited == real, "its citations are not the marks of its text that name a quote"
-    left = {number for _, kind, number in marks if context.quote(kind, number) is None}
-    assert left <= {mark.number for mark in answer.unresolved}, "a mark names no quote, and nothing says so"
+    lost_numbers = {number for _, kind, number in marks if context.quote(kind, number) is None}
+    assert lost_numbers <= {mark.number for mark in answer.unresolved}, "a mark names no quote, and nothing says so"
     _check_blocks(answer)
 
 
@@ -84,7 +84,7 @@ def check_events(events: Sequence[Event | ImageEvent], context: Context) -> Answ
     assert sent == answer.text, "the texts put together are not the answer's text"
     halves = [mark for mark in parse_marks(sent) if not ends.isdisjoint(range(mark.start + 1, mark.end))]
     assert not halves, "a mark was sent in halves"
-    assert [_unchecked(one) for one in citations] == [_unchecked(one) for one in answer.citations]
+    assert list(map(_without_check, citations)) == list(map(_without_check, answer.citations))
     return answer
 
 
@@ -116,12 +116,9 @@ def _check_blocks(answer: Answer) -> None:
     assert tuple(cited) == answer.citations, "the citations of the blocks are others"
 
 
-def _unchecked(citation: Citation) -> Citation:
+def _without_check(citation: Citation) -> Citation:
     unchecked = {"verdict": None, "reason": None, "only_words_differ": False, "checker_verdict": None}
-    return citation.model_copy(update={**unchecked, **_NOT_LOOKED_FOR})
-
-
-# ruff: noqa: S101 - what holds is asserted
+    return citation.model_copy(update={**unchecked, **_FILLED_IN_LATER})
 
 
 def check_parser(parser: Parser, path: Path) -> ParsedDocument:
@@ -148,10 +145,10 @@ def check_parser(parser: Parser, path: Path) -> ParsedDocument:
 
 def check_retriever(retriever: Retriever, queries: Sequence[Query], *, k: int = 5) -> list[list[Hit]]:
     """Check a retriever with these queries, at least one of which must find something; return the hits of each."""
-    found = retriever.search(queries, k)
-    assert len(found) == len(queries), "there is not one list of hits for each query"
-    assert any(found), "no query finds anything; ask for what is in the collection"
-    for query, hits in zip(queries, found, strict=True):
+    hits_of_queries = retriever.search(queries, k)
+    assert len(hits_of_queries) == len(queries), "there is not one list of hits for each query"
+    assert any(hits_of_queries), "no query finds anything; ask for what is in the collection"
+    for query, hits in zip(queries, hits_of_queries, strict=True):
         assert len(hits) <= k, f"{query.text!r}: more than {k} hits"
         _check_ranking(hits)
         (alone,) = retriever.search([query], k)
@@ -162,7 +159,7 @@ def check_retriever(retriever: Retriever, queries: Sequence[Query], *, k: int = 
             assert len(passed) <= k, f"{query.text!r}: more than {k} hits with the filter {where!r}"
             assert all(_passes(hit.quote, where) for hit in passed), f"a hit does not pass the filter {where!r}"
     assert retriever.search([], k) == [], "there are hits without a query"
-    return found
+    return hits_of_queries
 
 
 async def check_reranker(reranker: Reranker, query: Query, hits: Sequence[Hit]) -> Reranking:
@@ -180,7 +177,7 @@ async def check_reranker(reranker: Reranker, query: Query, hits: Sequence[Hit]) 
 def check_metric(metric: Metric, pairs: Sequence[tuple[Prediction, Example]]) -> list[float | None]:
     """Check a metric with these predictions, which must together define all columns; return its aggregates."""
     assert metric.name, "the name is empty"
-    strange = [one for one in metric.aggregates if not isinstance(one, Aggregate)]
+    strange = [aggregate for aggregate in metric.aggregates if not isinstance(aggregate, Aggregate)]
     assert not strange, f"aggregates are made by mean_of, ratio_of or Aggregate, but {strange} are not"
     names = [aggregate.name for aggregate in metric.aggregates]
     assert len(set(names)) == len(names), "two aggregates have one name"
@@ -210,21 +207,21 @@ async def check_source(source: PaperSource, query: str, *, k: int = 5) -> tuple[
     Each of them is read. Passages and texts are not checked where the source has none.
     """
     assert source.name, "the name is empty"
-    found = (await source.search(query, k)).papers
-    assert found, f"{query!r} finds no paper; ask for what the source has"
-    _check_papers(found, k)
+    papers = (await source.search(query, k)).papers
+    assert papers, f"{query!r} finds no paper; ask for what the source has"
+    _check_papers(papers, k)
     snippets = (await source.search_snippets(query, k)).snippets
     assert len(snippets) <= k, f"more than {k} passages"
-    assert all(one.text.strip() for one in snippets), "a passage has no text"
+    assert all(snippet.text.strip() for snippet in snippets), "a passage has no text"
     await _check_citations(source, query, k)
-    await _check_dates(source, query, k, [*found, *(one.paper for one in snippets)])
-    for paper in found:
+    await _check_dates(source, query, k, [*papers, *(snippet.paper for snippet in snippets)])
+    for paper in papers:
         _check_text(paper, await source.read(paper))
     strange = Paper(id="of no paper (quoteweave.testing)", title="Of no paper")
     _check_text(strange, text := await source.read(strange))
     assert text.outcome != "full_text", "a paper that it does not have is read"
     assert not (await source.search("?! …", k)).papers, "a query without words finds papers"
-    return found
+    return papers
 
 
 def _check_papers(papers: Sequence[Paper], k: int) -> None:
@@ -254,7 +251,7 @@ async def _check_dates(source: PaperSource, query: str, k: int, known: Sequence[
     for before in (PublicationDate(year=first.year - 1), PublicationDate(year=first.year), *dates):
         papers = list((await source.search(query, k, before=before)).papers)
         papers += (await source.search(query, k, by="citations", before=before)).papers
-        papers += [one.paper for one in (await source.search_snippets(query, k, before=before)).snippets]
+        papers += [snippet.paper for snippet in (await source.search_snippets(query, k, before=before)).snippets]
         for paper in papers:
             assert paper.published is not None, f"{paper.title!r} has no date, and is shown with the limit {before}"
             assert not paper.published.may_follow(before), (

@@ -72,7 +72,7 @@ class Reply(Record):
         if self.status >= 400:
             return json.dumps({"error": {"message": self.text, "type": "scripted"}}).encode()
         answer = {"completions": self._completion, "embeddings": self._embeddings, "rerank": self._reranking}[task]
-        return self._json(answer(request), whole=not self.malformed)
+        return self._json(answer(request), complete=not self.malformed)
 
     def streams(self, request: Mapping[str, Any]) -> bool:
         """Whether the request is answered by `events`, not by `content`."""
@@ -81,18 +81,18 @@ class Reply(Record):
     def events(self, request: Mapping[str, Any]) -> list[bytes]:
         """A streamed completion as server-sent events: one for each chunk, the last of which says that it is done."""
         deltas: list[tuple[dict[str, str], str | None]] = [({"role": "assistant", "content": ""}, None)]
-        for name, fields in self._said().items():
+        for name, fields in self._message_fields().items():
             deltas += [({name: part}, None) for part in _parts(fields, self.sizes)]
         chunks = [self._chunk(request, "delta", *delta) for delta in [*deltas, ({}, self.finish_reason)]]
         usage = self._usage("prompt_tokens", "completion_tokens")
         if usage and (request.get("stream_options") or {}).get("include_usage"):
             chunks.append({**chunks[0], "choices": [], **usage})
         last = len(chunks) - 1
-        data = [self._json(chunk, whole=i < last or not self.malformed) for i, chunk in enumerate(chunks)]
-        return [b"data: %s\n\n" % each for each in [*data, b"[DONE]"]]
+        data = [self._json(chunk, complete=i < last or not self.malformed) for i, chunk in enumerate(chunks)]
+        return [b"data: %s\n\n" % event for event in [*data, b"[DONE]"]]
 
     def _completion(self, request: Mapping[str, Any]) -> dict[str, object]:
-        message: dict[str, Any] = {"role": "assistant", "content": None, **self._said()}
+        message: dict[str, Any] = {"role": "assistant", "content": None, **self._message_fields()}
         if self.tool_calls:
             message["tool_calls"] = [
                 {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
@@ -101,7 +101,7 @@ class Reply(Record):
         completion = self._chunk(request, "message", message, self.finish_reason)
         return {**completion, "object": "chat.completion", **self._usage("prompt_tokens", "completion_tokens")}
 
-    def _said(self) -> dict[str, str]:
+    def _message_fields(self) -> dict[str, str]:
         answer = {"content": self.text} if self.refusal is None else {"refusal": self.refusal}
         return answer if self.reasoning is None else {self.reasoning_field: self.reasoning, **answer}
 
@@ -117,9 +117,9 @@ class Reply(Record):
         }
 
     @staticmethod
-    def _json(value: object, *, whole: bool) -> bytes:
+    def _json(value: object, *, complete: bool) -> bytes:
         data = json.dumps(value).encode()
-        return data if whole else data[: len(data) // 2]
+        return data if complete else data[: len(data) // 2]
 
     def _embeddings(self, request: Mapping[str, Any]) -> dict[str, object]:
         vectors: Sequence[Sequence[float]] | None = self.vectors
@@ -165,8 +165,8 @@ def hashed_words(text: str, dimension: int = DIMENSION) -> list[float]:
 
 def shared_words(query: str, document: str) -> float:
     """The share of the question's words that the document contains; 0 for a question without words."""
-    asked = set(words(query))
-    return len(asked & set(words(document))) / max(1, len(asked))
+    query_words = set(words(query))
+    return len(query_words & set(words(document))) / max(1, len(query_words))
 
 
 Script = Sequence[Reply] | Callable[[Mapping[str, Any]], Reply]

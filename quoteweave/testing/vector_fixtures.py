@@ -1,7 +1,6 @@
 """Fixtures for tests of vector indexes: a collection of synthetic quotes with vectors, and brute-force search."""
 
-from collections.abc import Collection as Any_of
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -86,16 +85,16 @@ def make_vector_fixture(folder: Path) -> VectorFixture:
     return VectorFixture(collection, vectors)
 
 
-def make_vectors(chance: "np.random.Generator", number: int, *, whole: bool) -> "Matrix":
+def make_vectors(chance: "np.random.Generator", number: int, *, integers: bool) -> "Matrix":
     """(number, DIMENSION): whole numbers from -2 to 2, or normally distributed numbers that half precision can hold."""
     import numpy as np
 
     shape = (number, DIMENSION)
-    vectors = chance.integers(-2, 3, shape) if whole else chance.normal(size=shape).astype(np.float16)
+    vectors = chance.integers(-2, 3, shape) if integers else chance.normal(size=shape).astype(np.float16)
     return vectors.astype(np.float32)
 
 
-def brute_force(items: "Items", query: "Matrix", k: int, among: Any_of[int] | None = None) -> TopItems:
+def brute_force(items: "Items", query: "Matrix", k: int, among: Container[int] | None = None) -> TopItems:
     """The best `k` of the items, or of those whose rows are in `among`, by MaxSim in double precision."""
     import numpy as np
 

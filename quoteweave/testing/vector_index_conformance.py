@@ -76,29 +76,29 @@ class VectorIndexTests:
 
     @pytest.fixture(scope="class")
     @classmethod
-    def made(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorFixture]:
-        made = make_vector_fixture(tmp_path_factory.mktemp("made"))
-        with made.collection:
-            yield made
+    def fixture(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorFixture]:
+        fixture = make_vector_fixture(tmp_path_factory.mktemp("made"))
+        with fixture.collection:
+            yield fixture
 
     @pytest.fixture
-    def items(self, made: VectorFixture) -> "Items":
+    def items(self, fixture: VectorFixture) -> "Items":
         """An item of whole numbers for each retrievable quote."""
-        return self.items_of(made, seed=1)
+        return self.items_of(fixture, seed=1)
 
     @pytest.fixture
-    def index(self, made: VectorFixture, items: "Items") -> VectorIndex:
+    def index(self, fixture: VectorFixture, items: "Items") -> VectorIndex:
         """An index of all items; documents are not added in the order of their rows."""
         index = self.make(DIMENSION)
         for document in (MILL, ROAD, HARBOUR):
-            index.add(self.shard(made, document, items))
+            index.add(self.shard(fixture, document, items))
         return index
 
-    def test_it_finds_what_brute_force_finds(self, made: VectorFixture) -> None:
-        items, index = self.items_of(made, seed=2, whole=False), self.make(DIMENSION)
+    def test_it_finds_what_brute_force_finds(self, fixture: VectorFixture) -> None:
+        items, index = self.items_of(fixture, seed=2, integers=False), self.make(DIMENSION)
         for document in DOCUMENTS:
-            index.add(self.shard(made, document, items))
-        for query in self.queries(5, whole=False):
+            index.add(self.shard(fixture, document, items))
+        for query in self.queries(5, integers=False):
             for k in (1, 7, 40):
                 self.check(index, items, query, k)
 
@@ -115,55 +115,55 @@ class VectorIndexTests:
         for k in (len(items), len(items) + 1, 10 * ALL):
             self.check(index, items, self.queries(1)[0], k)
 
-    def test_an_empty_index_finds_nothing(self, made: VectorFixture) -> None:
+    def test_an_empty_index_finds_nothing(self, fixture: VectorFixture) -> None:
         index = self.make(DIMENSION)
         assert index.rows.tolist() == []
         for scope in (
             None,
-            SearchScope(made.collection, Filter()),
-            SearchScope(made.collection, FILTERS["no document"]),
+            SearchScope(fixture.collection, Filter()),
+            SearchScope(fixture.collection, FILTERS["no document"]),
         ):
-            assert [found.rows.tolist() for found in index.search(self.queries(2), 5, scope)] == [[], []]
+            assert [hits.rows.tolist() for hits in index.search(self.queries(2), 5, scope)] == [[], []]
 
     def test_no_questions_find_nothing(self, index: VectorIndex) -> None:
         assert index.search([], 5) == []
 
     @pytest.mark.parametrize("name", [None, "nothing narrowed", "texts", "one document"])
     def test_many_questions_at_once_find_what_each_finds_alone(
-        self, index: VectorIndex, made: VectorFixture, name: str | None
+        self, index: VectorIndex, fixture: VectorFixture, name: str | None
     ) -> None:
-        scope, queries = None if name is None else SearchScope(made.collection, FILTERS[name]), self.queries(70)
+        scope, queries = None if name is None else SearchScope(fixture.collection, FILTERS[name]), self.queries(70)
         together = index.search(queries, 9, scope)
         for at in (*range(0, len(queries), 6), len(queries) - 1):
-            one, alone = together[at], index.search([queries[at]], 9, scope)[0]
-            assert (one.rows.tolist(), one.scores.tolist()) == (alone.rows.tolist(), alone.scores.tolist())
+            in_batch, alone = together[at], index.search([queries[at]], 9, scope)[0]
+            assert (in_batch.rows.tolist(), in_batch.scores.tolist()) == (alone.rows.tolist(), alone.scores.tolist())
 
     @pytest.mark.parametrize("name", FILTERS)
     def test_within_a_scope_its_quotes_alone_are_found(
-        self, index: VectorIndex, items: "Items", made: VectorFixture, name: str
+        self, index: VectorIndex, items: "Items", fixture: VectorFixture, name: str
     ) -> None:
-        scope = SearchScope(made.collection, FILTERS[name])
+        scope = SearchScope(fixture.collection, FILTERS[name])
         for query in self.queries(3):
             for k in (1, 6, ALL):
                 self.check(index, items, query, k, scope=scope)
 
-    def test_a_scope_may_hold_quotes_that_are_no_items(self, items: "Items", made: VectorFixture) -> None:
+    def test_a_scope_may_hold_quotes_that_are_no_items(self, items: "Items", fixture: VectorFixture) -> None:
         index = self.make(DIMENSION)
-        index.add(self.shard(made, MILL, items))
-        of_mill = {row: items[row] for row in made.rows(MILL)}
+        index.add(self.shard(fixture, MILL, items))
+        of_mill = {row: items[row] for row in fixture.rows(MILL)}
         for name in ("one document", "two documents", "texts", "metadata"):
-            self.check(index, of_mill, self.queries(1)[0], 50, scope=SearchScope(made.collection, FILTERS[name]))
+            self.check(index, of_mill, self.queries(1)[0], 50, scope=SearchScope(fixture.collection, FILTERS[name]))
 
-    def test_removed_is_gone(self, index: VectorIndex, items: "Items", made: VectorFixture, tmp_path: Path) -> None:
-        removed = made.rows(MILL) + made.rows(HARBOUR)[::3]
-        left = _without(items, removed)
+    def test_removed_is_gone(self, index: VectorIndex, items: "Items", fixture: VectorFixture, tmp_path: Path) -> None:
+        removed = fixture.rows(MILL) + fixture.rows(HARBOUR)[::3]
+        remaining = _without(items, removed)
         _remove(index, removed)
         for opened in (index, self.reopened(index, tmp_path)):
-            assert opened.rows.tolist() == sorted(left)
+            assert opened.rows.tolist() == sorted(remaining)
             for query in self.queries(3):
                 for name in ("nothing narrowed", "one document", "two documents"):
-                    self.check(opened, left, query, 2)
-                    self.check(opened, left, query, ALL, scope=SearchScope(made.collection, FILTERS[name]))
+                    self.check(opened, remaining, query, 2)
+                    self.check(opened, remaining, query, ALL, scope=SearchScope(fixture.collection, FILTERS[name]))
 
     def test_removing_what_is_not_there_changes_nothing(self, index: VectorIndex, items: "Items") -> None:
         _remove(index, [-1, 0, max(items) + 1, 10**9])
@@ -171,65 +171,67 @@ class VectorIndexTests:
         assert index.rows.tolist() == sorted(items)
         self.check(index, items, self.queries(1)[0], ALL)
 
-    def test_it_may_be_empty(self, index: VectorIndex, items: "Items", made: VectorFixture, tmp_path: Path) -> None:
+    def test_it_may_be_empty(self, index: VectorIndex, items: "Items", fixture: VectorFixture, tmp_path: Path) -> None:
         index.remove(index.rows)
         for empty in (index, self.make(DIMENSION)):
             self.check(empty, {}, self.queries(1)[0], 5)
             opened = self.reopened(empty, tmp_path)
             self.check(opened, {}, self.queries(1)[0], 5)
-            opened.add(self.shard(made, MILL, items))
-            self.check(opened, {row: items[row] for row in made.rows(MILL)}, self.queries(1)[0], ALL)
+            opened.add(self.shard(fixture, MILL, items))
+            self.check(opened, {row: items[row] for row in fixture.rows(MILL)}, self.queries(1)[0], ALL)
 
     def test_an_item_that_is_added_again_is_found_by_its_new_vector(
-        self, index: VectorIndex, items: "Items", made: VectorFixture, tmp_path: Path
+        self, index: VectorIndex, items: "Items", fixture: VectorFixture, tmp_path: Path
     ) -> None:
-        renewed = {**items, **{row: self.items_of(made, seed=3)[row] for row in made.rows(MILL)}}
-        _remove(index, made.rows(MILL))
-        index.add(self.shard(made, MILL, renewed))
+        renewed = {**items, **{row: self.items_of(fixture, seed=3)[row] for row in fixture.rows(MILL)}}
+        _remove(index, fixture.rows(MILL))
+        index.add(self.shard(fixture, MILL, renewed))
         for opened in (index, self.reopened(index, tmp_path)):
             assert opened.rows.tolist() == sorted(items)
             for query in self.queries(3):
                 self.check(opened, renewed, query, 11)
                 self.check(opened, renewed, query, ALL)
 
-    def test_it_is_saved_whole(self, index: VectorIndex, items: "Items", made: VectorFixture, tmp_path: Path) -> None:
+    def test_it_is_saved_whole(
+        self, index: VectorIndex, items: "Items", fixture: VectorFixture, tmp_path: Path
+    ) -> None:
         for opened in (self.reopened(index, tmp_path), index):
             assert opened.rows.tolist() == sorted(items)
             for query in self.queries(4):
                 self.check(opened, items, query, 10)
-                self.check(opened, items, query, 10, scope=SearchScope(made.collection, FILTERS["images"]))
+                self.check(opened, items, query, 10, scope=SearchScope(fixture.collection, FILTERS["images"]))
 
     def test_an_opened_index_can_be_changed_and_saved_elsewhere(
-        self, index: VectorIndex, items: "Items", made: VectorFixture, tmp_path: Path
+        self, index: VectorIndex, items: "Items", fixture: VectorFixture, tmp_path: Path
     ) -> None:
-        opened, left = self.reopened(index, tmp_path), dict(items)
+        opened, remaining = self.reopened(index, tmp_path), dict(items)
         for name in (MILL, HARBOUR):
-            _remove(opened, made.rows(name))
-            left = _without(left, made.rows(name))
+            _remove(opened, fixture.rows(name))
+            remaining = _without(remaining, fixture.rows(name))
             opened = self.reopened(opened, tmp_path)
-            self.check(opened, left, self.queries(1)[0], ALL)
-        opened.add(self.shard(made, MILL, items))
-        left.update({row: items[row] for row in made.rows(MILL)})
+            self.check(opened, remaining, self.queries(1)[0], ALL)
+        opened.add(self.shard(fixture, MILL, items))
+        remaining.update({row: items[row] for row in fixture.rows(MILL)})
         for changed in (opened, self.reopened(opened, tmp_path)):
             for query in self.queries(3):
-                self.check(changed, left, query, 7)
+                self.check(changed, remaining, query, 7)
 
     def test_a_document_without_items_changes_nothing(
-        self, index: VectorIndex, items: "Items", made: VectorFixture
+        self, index: VectorIndex, items: "Items", fixture: VectorFixture
     ) -> None:
-        index.add(self.shard(made, MILL, {}))
+        index.add(self.shard(fixture, MILL, {}))
         self.check(index, items, self.queries(1)[0], 5)
 
     def test_vectors_of_another_dimension_are_refused(
-        self, index: VectorIndex, items: "Items", made: VectorFixture
+        self, index: VectorIndex, items: "Items", fixture: VectorFixture
     ) -> None:
         import numpy as np
 
-        _remove(index, made.rows(MILL))
-        wider = {row: np.ones((1, DIMENSION + 1), np.float32) for row in made.rows(MILL)}
+        _remove(index, fixture.rows(MILL))
+        wider = {row: np.ones((1, DIMENSION + 1), np.float32) for row in fixture.rows(MILL)}
         with pytest.raises(ValueError, match=str(DIMENSION + 1)):
-            index.add(self.shard(made, MILL, wider))
-        assert index.rows.tolist() == sorted(_without(items, made.rows(MILL)))
+            index.add(self.shard(fixture, MILL, wider))
+        assert index.rows.tolist() == sorted(_without(items, fixture.rows(MILL)))
 
     @pytest.mark.parametrize("dimension", [1, DIMENSION - 1, DIMENSION + 1])
     def test_a_question_of_another_dimension_is_refused(self, index: VectorIndex, dimension: int) -> None:
@@ -240,29 +242,29 @@ class VectorIndexTests:
 
     @pytest.mark.parametrize("seed", range(3))
     def test_after_any_changes_what_is_found_is_what_is_there(
-        self, made: VectorFixture, seed: int, tmp_path: Path
+        self, fixture: VectorFixture, seed: int, tmp_path: Path
     ) -> None:
         import numpy as np
 
         chance, index = np.random.default_rng(seed), self.make(DIMENSION)
-        there: dict[int, Matrix] = {}
+        present: dict[int, Matrix] = {}
         for step in range(8):
             document = list(DOCUMENTS)[int(chance.integers(3))]
-            rows = [row for row in made.rows(document) if row in there]
+            rows = [row for row in fixture.rows(document) if row in present]
             if rows:
                 gone = [row for row in rows if step % 2 or chance.random() < 0.5]
                 _remove(index, gone)
-                there = _without(there, gone)
+                present = _without(present, gone)
             else:
-                anew = self.items_of(made, seed=step)
-                index.add(self.shard(made, document, anew))
-                there |= {row: anew[row] for row in made.rows(document)}
+                anew = self.items_of(fixture, seed=step)
+                index.add(self.shard(fixture, document, anew))
+                present |= {row: anew[row] for row in fixture.rows(document)}
             if chance.random() < 0.3:
                 index = self.reopened(index, tmp_path)
-            assert index.rows.tolist() == sorted(there)
-            self.check(index, there, self.queries(1)[0], 5)
+            assert index.rows.tolist() == sorted(present)
+            self.check(index, present, self.queries(1)[0], 5)
             self.check(
-                index, there, self.queries(1)[0], ALL, scope=SearchScope(made.collection, FILTERS["two documents"])
+                index, present, self.queries(1)[0], ALL, scope=SearchScope(fixture.collection, FILTERS["two documents"])
             )
 
     def check(
@@ -271,17 +273,17 @@ class VectorIndexTests:
         """Check that the index finds the best of these items in order; rounding may swap items with close scores."""
         import numpy as np
 
-        (found,) = index.search([query], k, scope)
+        (hits,) = index.search([query], k, scope)
         best = brute_force(items, query, len(items), None if scope is None else set(scope.rows.tolist()))
-        rows, right = found.rows.tolist(), dict(zip(best.rows.tolist(), best.scores.tolist(), strict=True))
-        assert (found.rows.dtype.name, found.scores.dtype.name) == ("int64", "float32")
-        assert len(found.scores) == len(rows) == len(set(rows)) == min(k, len(right))
+        rows, right = hits.rows.tolist(), dict(zip(best.rows.tolist(), best.scores.tolist(), strict=True))
+        assert (hits.rows.dtype.name, hits.scores.dtype.name) == ("int64", "float32")
+        assert len(hits.scores) == len(rows) == len(set(rows)) == min(k, len(right))
         assert set(rows) <= set(right)
-        np.testing.assert_allclose(found.scores, [right[row] for row in rows], rtol=0, atol=self.tolerance)
-        pairs = list(zip((-found.scores).tolist(), rows, strict=True))
+        np.testing.assert_allclose(hits.scores, [right[row] for row in rows], rtol=0, atol=self.tolerance)
+        pairs = list(zip((-hits.scores).tolist(), rows, strict=True))
         assert pairs == sorted(pairs)
         if self.exact:
-            np.testing.assert_allclose(found.scores, best.scores[:k], rtol=0, atol=self.tolerance)
+            np.testing.assert_allclose(hits.scores, best.scores[:k], rtol=0, atol=self.tolerance)
             assert (query % 1).any() or rows == best.rows.tolist()[:k]
 
     def reopened(self, index: VectorIndex, folder: Path) -> VectorIndex:
@@ -290,24 +292,24 @@ class VectorIndexTests:
         new.mkdir()
         return self.reopen(index, new)
 
-    def shard(self, made: VectorFixture, document: str, items: "Items") -> Shard:
+    def shard(self, fixture: VectorFixture, document: str, items: "Items") -> Shard:
         """The document's shard, in the number type that such items have on disk."""
-        return made.shard(document, items, dtype="float16" if self.multi_vector else "float32")
+        return fixture.shard(document, items, dtype="float16" if self.multi_vector else "float32")
 
-    def items_of(self, made: VectorFixture, *, seed: int, whole: bool = True) -> "Items":
+    def items_of(self, fixture: VectorFixture, *, seed: int, integers: bool = True) -> "Items":
         """An item for each retrievable quote, with one vector, or with one to four."""
         import numpy as np
 
         chance, most = np.random.default_rng(seed), 4 if self.multi_vector else 1
-        rows = made.collection.select().tolist()
-        return {row: make_vectors(chance, int(chance.integers(most)) + 1, whole=whole) for row in rows}
+        rows = fixture.collection.select().tolist()
+        return {row: make_vectors(chance, int(chance.integers(most)) + 1, integers=integers) for row in rows}
 
-    def queries(self, number: int, *, whole: bool = True) -> "list[Matrix]":
+    def queries(self, number: int, *, integers: bool = True) -> "list[Matrix]":
         """Questions with one vector, or with one to three."""
         import numpy as np
 
         chance, most = np.random.default_rng(number), 3 if self.multi_vector else 1
-        return [make_vectors(chance, int(chance.integers(most)) + 1, whole=whole) for _ in range(number)]
+        return [make_vectors(chance, int(chance.integers(most)) + 1, integers=integers) for _ in range(number)]
 
 
 def _remove(index: VectorIndex, rows: list[int]) -> None:

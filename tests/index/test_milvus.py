@@ -204,7 +204,7 @@ def _index_of(collection: Collection, folder: Path, place: Path) -> tuple[Milvus
     (folder / "vectors").mkdir()
     made, index = VectorFixture(collection, folder / "vectors"), MilvusIndex(DIMENSION, database_folder=place)
     chance = np.random.default_rng(0)
-    items = {row: make_vectors(chance, 1, whole=True) for row in collection.select().tolist()}
+    items = {row: make_vectors(chance, 1, integers=True) for row in collection.select().tolist()}
     rows = {document.name: made.rows(document.name) for document in collection.documents()}
     for name in rows:
         index.add(made.shard(name, items))

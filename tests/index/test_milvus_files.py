@@ -48,7 +48,7 @@ def made(tmp_path: Path) -> Iterator[VectorFixture]:
 @pytest.fixture
 def items(made: VectorFixture) -> "dict[int, Matrix]":
     rows = [row for document in DOCUMENTS for row in made.rows(document)]
-    vectors = make_vectors(np.random.default_rng(0), len(rows), whole=True)
+    vectors = make_vectors(np.random.default_rng(0), len(rows), integers=True)
     return {row: vectors[number : number + 1] for number, row in enumerate(rows)}
 
 

@@ -75,7 +75,7 @@ def test_the_full_text_says_more_than_the_abstract() -> None:
         for finding in paper.findings:
             assert f"{finding.percent:g}" in paper.full_text
         if paper.role in ("study", "citing"):
-            assert not re.search(rf"\b{re.escape(paper.findings[2].factor.own)}\b", paper.abstract, re.IGNORECASE)
+            assert not re.search(rf"\b{re.escape(paper.findings[2].factor.original)}\b", paper.abstract, re.IGNORECASE)
 
 
 def test_there_are_ten_excerpts_of_each_kind_and_twelve_without_a_source() -> None:
@@ -163,7 +163,7 @@ def test_papers_from_after_an_excerpt_restate_what_it_says() -> None:
         assert isinstance(source.published, PublicationDate)
         assert later.published is not None
         assert later.published.may_follow(source.published)
-        assert target.findings[0].factor.cited in later.abstract or target.findings[0].factor.own in later.abstract
+        assert target.findings[0].factor.cited in later.abstract or target.findings[0].factor.original in later.abstract
         assert f"{target.findings[0].percent:g} percent" in later.abstract
     same_year = [
         excerpt

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Literal, get_args
 
-from quoteweave.testing.literature.records import Finding, Kind, Phrase, Role, Topic
+from quoteweave.testing.literature.records import ExcerptKind, Finding, Phrase, Role, Topic
 
 GROUPS = 3
 STUDIES_OF_A_GROUP = 4
 EXCERPTS_OF_A_TOPIC = 3
-KINDS: tuple[Kind, ...] = get_args(Kind)
+EXCERPT_KINDS: tuple[ExcerptKind, ...] = get_args(ExcerptKind)
 
 
 @dataclass(eq=False)
@@ -35,7 +35,7 @@ class Citing:
     """An excerpt before it is written: the source, which of its findings is meant, and what makes it hard."""
 
     target: Draft
-    kind: Kind | Literal["absent"]
+    kind: ExcerptKind | Literal["absent"]
     finding: int = 0
     traps: Sequence[Draft] = ()
     later: Sequence[Draft] = ()
@@ -52,7 +52,7 @@ class TopicPlan:
         studies = [self._study(group, step) for group in range(GROUPS) for step in range(STUDIES_OF_A_GROUP)]
         old = [self._old(number % 2 == 1), self._old(chance.random() < 0.5)]
         sibling = self._sibling(studies[5])
-        survey = self._restating("survey", self._day(2020), [studies[2], studies[6], studies[9]], own=False)
+        survey = self._restating("survey", self._day(2020), [studies[2], studies[6], studies[9]], has_findings=False)
         restating = [
             self._restating("restating", self._day(2019), [studies[1]]),
             self._restating("restating", self._day(2020), [studies[4]]),
@@ -60,7 +60,7 @@ class TopicPlan:
         resources = [self._resource(), self._resource()]
         self.absent = [self._study(0, 3)]
         self.drafts = [*studies, *old, sibling, survey, *restating, *resources]
-        made = {
+        citings = {
             "plain": Citing(studies[8], "plain"),
             "restated": Citing(studies[1], "restated", traps=[restating[0]]),
             "same_group": Citing(studies[5], "same_group", traps=[sibling]),
@@ -70,7 +70,8 @@ class TopicPlan:
         }
         studies[10].number_in_abstract = number % 4 == 1
         first = number * EXCERPTS_OF_A_TOPIC
-        self._add_citing([made[KINDS[(first + step) % len(KINDS)]] for step in range(EXCERPTS_OF_A_TOPIC)], number)
+        kinds = [EXCERPT_KINDS[(first + step) % len(EXCERPT_KINDS)] for step in range(EXCERPTS_OF_A_TOPIC)]
+        self._add_citing([citings[kind] for kind in kinds], number)
 
     def _add_citing(self, wanted: Sequence[Citing], number: int) -> None:
         """Add papers of 2021 and 2022 with an excerpt each, and later papers that restate what those cite."""
@@ -86,12 +87,12 @@ class TopicPlan:
         soon = self._restating("later", months_later, [wanted[0].target])
         soon.date_known = "year" if number % 2 else "day"
         late = self._restating(
-            "later", self._day(self._chance.choice((2024, 2025))), [each.target for each in wanted[1:]]
+            "later", self._day(self._chance.choice((2024, 2025))), [cited.target for cited in wanted[1:]]
         )
         late.date_known = "day"
         wanted[0].later = [soon]
-        for each in wanted[1:]:
-            each.later = [late]
+        for cited in wanted[1:]:
+            cited.later = [late]
         self.drafts += [*citing, soon, late]
 
     def _line(self) -> tuple[list[Phrase], list[Phrase], str]:
@@ -103,7 +104,7 @@ class TopicPlan:
     def _study(self, group: int, step: int) -> Draft:
         day = self._day(2004 + 4 * step + self._chance.randint(0, 3))
         study = Draft(self.topic, "study", group, day, self._findings(group))
-        study.date_known = self._known(0.15, 0.08)
+        study.date_known = self._draw_date_known(0.15, 0.08)
         return study
 
     def _old(self, soft: bool) -> Draft:
@@ -114,22 +115,22 @@ class TopicPlan:
 
     def _sibling(self, study: Draft) -> Draft:
         """A study in which the same group finds the same for another dataset, with another amount."""
-        others = [name for name in self.topic.datasets if name != study.findings[0].dataset]
-        dataset, day = self._chance.choice(others), study.day + timedelta(days=self._chance.randint(300, 700))
+        other_datasets = [name for name in self.topic.datasets if name != study.findings[0].dataset]
+        dataset, day = self._chance.choice(other_datasets), study.day + timedelta(days=self._chance.randint(300, 700))
         findings = [
-            each.model_copy(update={"dataset": dataset, "percent": self._percent_far_from(each.percent)})
-            for each in study.findings
+            finding.model_copy(update={"dataset": dataset, "percent": self._percent_far_from(finding.percent)})
+            for finding in study.findings
         ]
         return Draft(self.topic, "study", study.group, day, tuple(findings))
 
-    def _restating(self, role: Role, day: date, restates: Sequence[Draft], *, own: bool = True) -> Draft:
-        findings = self._findings(None) if own else ()
+    def _restating(self, role: Role, day: date, restates: Sequence[Draft], *, has_findings: bool = True) -> Draft:
+        findings = self._findings(None) if has_findings else ()
         return Draft(self.topic, role, self._chance.randrange(GROUPS), day, findings, restates=list(restates))
 
     def _resource(self) -> Draft:
         day = self._day(self._chance.randint(2010, 2016))
         resource = Draft(self.topic, "resource", self._chance.randrange(GROUPS), day, self._findings(None)[:1])
-        resource.date_known = self._known(0.2, 0.3)
+        resource.date_known = self._draw_date_known(0.2, 0.3)
         return resource
 
     def _findings(self, group: int | None) -> tuple[Finding, ...]:
@@ -138,9 +139,9 @@ class TopicPlan:
         factors, outcomes, dataset = (topic.factors, topic.outcomes, "") if group is None else self._lines[group]
         while True:
             subject = chance.choice(topic.subjects)
-            (factor, other), (outcome, second) = chance.sample(factors, 2), chance.sample(outcomes, 2)
-            triples = [(subject, factor, outcome), (subject, factor, second), (subject, other, outcome)]
-            names = [(s.own, f.own, o.own) for s, f, o in triples]
+            (factor, second_factor), (outcome, second_outcome) = chance.sample(factors, 2), chance.sample(outcomes, 2)
+            triples = [(subject, factor, outcome), (subject, factor, second_outcome), (subject, second_factor, outcome)]
+            names = [(s.original, f.original, o.original) for s, f, o in triples]
             if topic.withheld or self._used.isdisjoint(names):
                 break
         self._used |= set(names)
@@ -160,7 +161,7 @@ class TopicPlan:
             pass
         return percent
 
-    def _known(self, year: float, nothing: float) -> Literal["day", "year", "nothing"]:
+    def _draw_date_known(self, year: float, nothing: float) -> Literal["day", "year", "nothing"]:
         drawn = self._chance.random()
         return "nothing" if drawn < nothing else "year" if drawn < nothing + year else "day"
 
@@ -174,13 +175,13 @@ def add_references(drafts: Sequence[Draft], chance: random.Random) -> None:
         earlier = [other for other in drafts if other.day < draft.day and other.role not in ("citing", "later")]
         needed = [*draft.restates, *(cited.target for cited in draft.cites if cited.target in drafts)]
         near = [other for other in earlier if other.topic is draft.topic and other not in needed]
-        own = [other for other in near if other.group == draft.group]
+        same_group = [other for other in near if other.group == draft.group]
         field = [
             other for other in earlier if other.topic.field == draft.topic.field and other.topic is not draft.topic
         ]
         more = 12 if draft.role == "survey" else chance.randint(2, 5)
         drawn = [
-            *chance.sample(own, min(len(own), 2)),
+            *chance.sample(same_group, min(len(same_group), 2)),
             *chance.sample(near, min(len(near), more)),
             *chance.sample(field, min(len(field), chance.randint(0, 2))),
         ]

@@ -66,10 +66,10 @@ _PREPRINTS = ("Computer Science", "Materials Science", "Physics", "Geology")
 @cache
 def make_library(seed: int = 17) -> MadeLibrary:
     """Make the library; the same for the same seed, on every machine."""
-    return _Making(seed).library()
+    return _LibraryMaker(seed).library()
 
 
-class _Making:
+class _LibraryMaker:
     """The state while the library is made."""
 
     def __init__(self, seed: int) -> None:
@@ -95,11 +95,11 @@ class _Making:
         numbers = self._chance.sample(range(10_000_000), len(self._drafts))
         papers = [self._paper(draft, number, texts) for draft, number in zip(self._drafts, numbers, strict=True)]
         excerpts = [self._excerpt(draft, cited, texts[cited]) for draft, cited in citing]
-        known = [each for each in excerpts if each.kind != "absent"]
+        known = [excerpt for excerpt in excerpts if excerpt.kind != "absent"]
         return MadeLibrary(
             papers=tuple(sorted(papers, key=lambda paper: paper.id)),
             excerpts=tuple(_numbered(known, "excerpt")),
-            absent=tuple(_numbered([each for each in excerpts if each.kind == "absent"], "absent")),
+            absent=tuple(_numbered([excerpt for excerpt in excerpts if excerpt.kind == "absent"], "absent")),
         )
 
     def _plan_absent(self, withheld: TopicPlan) -> None:
@@ -124,11 +124,11 @@ class _Making:
     def _paper(self, draft: Draft, number: int, texts: Mapping[Citing, str]) -> MadePaper:
         chance, topic, day = self._chance, draft.topic, draft.day
         lacking = [cited.target for cited in draft.cites if cited.target not in self._known]
-        marks = {other: position for position, other in enumerate([*draft.references, *lacking], 1)}
+        marks = {cited_draft: position for position, cited_draft in enumerate([*draft.references, *lacking], 1)}
         passages = [texts[cited].replace(MARK, f"[{marks[cited.target]}]") for cited in draft.cites]
         people = self._authors[topic.name][draft.group]
         citing = sum(draft in other.references for other in self._drafts)
-        made = MadePaper(
+        paper = MadePaper(
             id=self._ids[draft],
             corpus_id=200_000_000 + number,
             openalex=f"W4{number:09}",
@@ -147,12 +147,13 @@ class _Making:
             published=_published(draft),
             findings=draft.findings,
             sections=self._writer.sections(draft, passages, marks),
-            references=tuple(self._ids[other] for other in draft.references),
-            other_references=tuple(self._entry(other) for other in lacking),
+            references=tuple(self._ids[cited_draft] for cited_draft in draft.references),
+            other_references=tuple(self._entry(cited_draft) for cited_draft in lacking),
             citations=citing + int((2026 - day.year) * math.exp(chance.gauss(0.6, 1.0))),
             open_access=self._is_open(draft),
         )
-        return made if made.open_access else made.model_copy(update={"arxiv": None})  # papers on arXiv are open access
+        # Papers on arXiv are open access.
+        return paper if paper.open_access else paper.model_copy(update={"arxiv": None})
 
     def _entry(self, draft: Draft) -> str:
         people = ", ".join(self._authors[draft.topic.name][draft.group][:3])
@@ -168,13 +169,16 @@ class _Making:
         return f"{draft.day:%y%m}.{number % 100_000:05}"
 
     def _is_open(self, draft: Draft) -> bool:
-        cited = any(one.kind == "full_text" and one.target is draft for other in self._drafts for one in other.cites)
+        cited = "full_text" in self._citing_kinds(draft)
         return cited or draft.role == "citing" or self._chance.random() < (0.15 if draft.role == "old" else 0.65)
+
+    def _citing_kinds(self, draft: Draft) -> set[str]:
+        """The kinds of the excerpts that cite a paper."""
+        return {citing.kind for other in self._drafts for citing in other.cites if citing.target is draft}
 
     def _has_known_abstract(self, draft: Draft) -> bool:
         """Whether services know the abstract: of all papers except every ninth study that no excerpt cites."""
-        cited = any(one.target is draft for other in self._drafts for one in other.cites)
-        return cited or draft.role != "study" or int(self._ids[draft], 16) % 9 > 0
+        return bool(self._citing_kinds(draft)) or draft.role != "study" or int(self._ids[draft], 16) % 9 > 0
 
     def _excerpt(self, draft: Draft, cited: Citing, text: str) -> MadeExcerpt:
         return MadeExcerpt(
@@ -284,9 +288,10 @@ class Writer:
 
     def _restated(self, draft: Draft) -> list[str]:
         template = "It is reported that {r}." if draft.role == "survey" else None
-        found = [self.restated(other.findings[0]) for other in draft.restates]
+        findings = [self.restated(other.findings[0]) for other in draft.restates]
         return [
-            self._sentence((template or self._chance.choice(wording()["restating"])).format(r=each)) for each in found
+            self._sentence((template or self._chance.choice(wording()["restating"])).format(r=finding))
+            for finding in findings
         ]
 
     def restated(self, finding: Finding) -> str:
@@ -298,7 +303,7 @@ class Writer:
         """Some sentences, in one of which the mark stands."""
         finding, kind = citing.target.findings[citing.finding], citing.kind
         exact = kind in ("full_text", "same_group")
-        amount = f"by {finding.percent:g}%" if exact else _about(finding.percent)
+        amount = f"by {finding.percent:g}%" if exact else _rough_amount(finding.percent)
         cited = "".join(self._chance.sample("fos", 2 if kind == "plain" else self._chance.choice((2, 3))))
         claim: str = self._chance.choice(wording()["old_claims" if kind == "old" else "claims"])
         slots = self._slots(finding, cited=cited, verbs=_CITED_RAISED if finding.raised else _CITED_LOWERED)
@@ -333,14 +338,14 @@ class Writer:
     ) -> dict[str, str]:
         """What the templates' fields stand for; `cited` names those said in the words of others."""
         phrases: dict[str, Phrase] = {"f": finding.factor, "o": finding.outcome, "s": finding.subject}
-        slots = {name: each.cited if name in cited else each.own for name, each in phrases.items()}
+        slots = {name: phrase.cited if name in cited else phrase.original for name, phrase in phrases.items()}
         verbs = {**(_RAISED if finding.raised else _LOWERED), **(verbs or {})}
-        return slots | {name: self._chance.choice(each) for name, each in verbs.items()} | {"d": finding.dataset}
+        return slots | {name: self._chance.choice(choices) for name, choices in verbs.items()} | {"d": finding.dataset}
 
     def _sentence(self, text: str) -> str:
         text = text if text.endswith(".") else f"{text}."
         return text[0].upper() + text[1:]
 
 
-def _about(percent: float) -> str:
-    return next(str(said) for most, said in wording()["amounts"] if percent <= most)
+def _rough_amount(percent: float) -> str:
+    return next(str(words) for most, words in wording()["amounts"] if percent <= most)

@@ -15,15 +15,15 @@ from quoteweave.core.records import Record
 class Phrase(Record):
     """What is said of one thing, in the words of the paper that studied it and in those of papers that cite it."""
 
-    own: str
+    original: str
     cited: str
 
 
 def _phrase(written: Any) -> Any:
     if not isinstance(written, str):
         return written
-    own, _, cited = written.partition(" | ")
-    return {"own": own, "cited": cited}
+    original, _, cited = written.partition(" | ")
+    return {"original": original, "cited": cited}
 
 
 ReadPhrase = Annotated[Phrase, BeforeValidator(_phrase)]
@@ -48,14 +48,14 @@ class Topic(Record):
 @cache
 def topics() -> tuple[Topic, ...]:
     """All topics, in the order of their file."""
-    return tuple(Topic.model_validate(each) for each in _read("topics.yaml"))
+    return tuple(Topic.model_validate(entry) for entry in _read("topics.yaml"))
 
 
 @cache
 def wording() -> dict[str, Any]:
     """The templates and names of `wording.yaml`, by what they are for."""
-    read: dict[str, Any] = _read("wording.yaml")
-    return read
+    templates: dict[str, Any] = _read("wording.yaml")
+    return templates
 
 
 def _read(name: str) -> Any:
@@ -67,7 +67,7 @@ def _read(name: str) -> Any:
 Role = Literal["study", "restating", "survey", "resource", "old", "citing", "later"]
 """What a paper is for: a study of its own; one that restates another's finding and cites it; a survey; a dataset; a
 paper of before 2000; the paper that an excerpt is from; one that restates the finding after that."""
-Kind = Literal["plain", "restated", "same_group", "survey", "full_text", "old"]
+ExcerptKind = Literal["plain", "restated", "same_group", "survey", "full_text", "old"]
 """What makes the source of an excerpt hard to find: nothing; a paper whose words are nearer restates the finding and
 cites the source; the same group published the same of another dataset; a survey mentions it; the abstract lacks the
 number or the whole finding; the source is old and its year is all that is known of its date."""
@@ -139,7 +139,7 @@ class MadeExcerpt(Record):
     text: str
     source: str = Field(description="id of the paper that it is from")
     target: str | None = Field(description="id of the paper that is cited; None where the library does not have it")
-    kind: Kind | Literal["absent"]
+    kind: ExcerptKind | Literal["absent"]
     traps: tuple[str, ...] = Field(
         default=(), description="ids of papers from before the excerpt that look like its source and are not"
     )

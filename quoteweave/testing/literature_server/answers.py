@@ -68,7 +68,7 @@ class Fault:
     gate: threading.Event | None = None
 
     @property
-    def answers(self) -> bool:
+    def is_answer(self) -> bool:
         """Whether it is an answer rather than a wait."""
         return self.answer is not None or self.error is not None
 
@@ -87,15 +87,15 @@ class Faults:
 
     def take(self, path: str) -> list[Fault]:
         """The faults that apply to a request for a path, each counted down: all waits, and the first answer."""
-        taken, answered = list[Fault](), False
+        faults, answered = list[Fault](), False
         with self._lock:
             for fault in self._faults:
-                if fault.times != 0 and fnmatchcase(path, fault.path) and not (fault.answers and answered):
-                    answered = answered or fault.answers
+                if fault.times != 0 and fnmatchcase(path, fault.path) and not (fault.is_answer and answered):
+                    answered = answered or fault.is_answer
                     if fault.times is not None:
                         fault.times -= 1
-                    taken.append(fault)
-        return taken
+                    faults.append(fault)
+        return faults
 
     def clear(self) -> None:
         """Remove all faults."""
@@ -109,8 +109,8 @@ class Faults:
 def error_answer(path: str, status: int, headers: Mapping[str, str]) -> Answer:
     """An error in the form of the service that a path belongs to."""
     if path.startswith("/openalex"):
-        said = {403: "Rate limit exceeded", 429: "Too many requests"}.get(status, "Server error")
-        value: dict[str, str] = {"error": said, "message": f"{said}. This answer is scripted."}
+        reason = {403: "Rate limit exceeded", 429: "Too many requests"}.get(status, "Server error")
+        value: dict[str, str] = {"error": reason, "message": f"{reason}. This answer is scripted."}
     elif status == 429:
         value = {
             "message": "Too Many Requests. Please wait and try again or apply for a key for higher rate limits.",

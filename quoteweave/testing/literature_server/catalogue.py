@@ -21,8 +21,8 @@ class WordIndex:
         self.words = [words(text) for text in texts]
         self._mean = sum(map(len, self.words)) / max(1, len(self.words))
         self._postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        for at, found in enumerate(self.words):
-            for word, count in Counter(found).items():
+        for at, text_words in enumerate(self.words):
+            for word, count in Counter(text_words).items():
                 self._postings[word].append((at, count))
 
     def scores(self, query: str) -> dict[int, float]:
@@ -39,7 +39,7 @@ class WordIndex:
     def ranked(self, query: str, within: Collection[int]) -> list[tuple[int, float]]:
         """The texts of `within` that contain a word of the query, with their scores, best first."""
         scores = self.scores(query)
-        return sorted(((at, scores[at]) for at in within if at in scores), key=lambda each: (-each[1], each[0]))
+        return sorted(((at, scores[at]) for at in within if at in scores), key=lambda scored: (-scored[1], scored[0]))
 
 
 _DAY = lazy_regex(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
@@ -91,10 +91,10 @@ def assumed_day(paper: MadePaper) -> date | None:
 
 def last_day(text: str) -> date:
     """The last day of `2020`, `2020-06` or `2020-06-30`. Raises ValueError for anything else."""
-    found = _DAY.fullmatch(text)
-    if found is None:
+    match = _DAY.fullmatch(text)
+    if match is None:
         raise ValueError(f"{text!r} is no date")
-    year, month, day = (None if part is None else int(part) for part in found.groups())
+    year, month, day = (None if part is None else int(part) for part in match.groups())
     first = date(year or 0, month or 1, day or 1)
     if day:
         return first

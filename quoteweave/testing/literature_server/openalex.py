@@ -75,10 +75,10 @@ class OpenAlexApi:
             raise _bad_parameter(f"{sort} is not a valid sort.")
         tests = [_filter(part) for part in params.get("filter", "").split(",") if part]
         wanted = [set(words(part)) for part in query.split(" OR ")]
-        found = [
+        positions = [
             at
             for at, (paper, text) in enumerate(zip(catalogue.papers, catalogue.texts.words, strict=True))
-            if all(passes(paper) for passes in tests) and any(each.issubset(text) for each in wanted)
+            if all(passes(paper) for passes in tests) and any(alternative.issubset(text) for alternative in wanted)
         ]
         scores = catalogue.abstracts.scores(query)
 
@@ -87,7 +87,7 @@ class OpenAlexApi:
             best = round(scores.get(at, 0.0), 5) if sort == "relevance_score:desc" else paper.citations
             return -best, paper.openalex
 
-        return [catalogue.papers[at] for at in sorted(found, key=order)]
+        return [catalogue.papers[at] for at in sorted(positions, key=order)]
 
     def _selected(self, paper: MadePaper, params: Mapping[str, str]) -> dict[str, Any]:
         work = self._described(paper)

@@ -18,13 +18,13 @@ class PaperFiles:
 
     def __init__(self, library: MadeLibrary) -> None:
         self._library = library
-        self._made: dict[str, bytes] = {}
+        self._pdfs: dict[str, bytes] = {}
 
     def of(self, paper: MadePaper) -> bytes:
         """The PDF of a paper, two to four pages."""
-        if paper.id not in self._made:
-            self._made[paper.id] = make_pdf(_pages(list(self._paragraphs(paper))))
-        return self._made[paper.id]
+        if paper.id not in self._pdfs:
+            self._pdfs[paper.id] = make_pdf(_pages(list(self._paragraphs(paper))))
+        return self._pdfs[paper.id]
 
     def _paragraphs(self, paper: MadePaper) -> Iterator[tuple[str, int]]:
         """The texts of a paper in order, with their sizes in points."""
@@ -126,7 +126,7 @@ class PaperLinks:
             return Answer(200, self._files.of(paper), _PDF)
         if fault.startswith("redirect"):
             return Answer(302, b"", {"Location": self._elsewhere(fault, paper.id, base_url)})
-        return self._broken(fault, paper)
+        return self._faulty_answer(fault, paper)
 
     @staticmethod
     def _elsewhere(fault: PdfFault, id: str, base_url: str) -> str:
@@ -139,25 +139,25 @@ class PaperLinks:
             "redirect_elsewhere": f"http://{ELSEWHERE}/pdf/{id}.pdf",
         }.get(fault, f"{base_url}/pdf/moved-{id}.pdf")
 
-    def _broken(self, fault: PdfFault, paper: MadePaper) -> Answer:
-        whole = self._files.of(paper)
+    def _faulty_answer(self, fault: PdfFault, paper: MadePaper) -> Answer:
+        pdf = self._files.of(paper)
         if fault == "slow":
-            return Answer(200, headers=_PDF, pieces=_bytes_of(whole), every_s=SLOW_S, declared=len(whole))
+            return Answer(200, headers=_PDF, pieces=_bytes_of(pdf), every_s=SLOW_S, declared=len(pdf))
         if fault in ("endless", "too_large"):
             declared = _GIGABYTE if fault == "too_large" else None
-            return Answer(200, headers=_PDF, pieces=_without_end(whole), declared=declared)
+            return Answer(200, headers=_PDF, pieces=_without_end(pdf), declared=declared)
         bodies = {
             "html": (200, _HTML, "text/html; charset=utf-8"),
             "wrong_type": (200, b"\x89PNG\r\n\x1a\n" + bytes(64), "image/png"),
-            "truncated": (200, whole[: len(whole) // 2], "application/pdf"),
+            "truncated": (200, pdf[: len(pdf) // 2], "application/pdf"),
             "missing": (404, b"not found", "text/plain"),
         }
         if fault in bodies:
             status, body, kind = bodies[fault]
             return Answer(status, body, {"Content-Type": kind})
-        return Answer(200, many_pages(MANY_PAGES) if fault == "many_pages" else self._of_another(paper), _PDF)
+        return Answer(200, many_pages(MANY_PAGES) if fault == "many_pages" else self._pdf_of_other_topic(paper), _PDF)
 
-    def _of_another(self, paper: MadePaper) -> bytes:
+    def _pdf_of_other_topic(self, paper: MadePaper) -> bytes:
         """The file of a paper on another topic."""
         return self._files.of(next(other for other in self._library.papers if other.topic != paper.topic))
 

@@ -70,39 +70,39 @@ class SemanticScholarApi:
 
     def _search(self, params: Mapping[str, str]) -> object:
         """The relevance search: at most 100 results of the first 1,000."""
-        _only(params, "query", "fields", "offset", "limit", *_FILTERS)
+        _check_parameters(params, "query", "fields", "offset", "limit", *_FILTERS)
         offset, limit = _number(params, "offset", 0, 10**9), _number(params, "limit", 100, 100)
         if offset + limit > 1_000:
             raise Refusal(400, {"error": "Requested data for this limit and/or offset is not available"})
         query, papers, passes = params["query"], self._catalogue.papers, _filter_of(params)
         within = [] if re.search(r"\w-\w", query) else [at for at, paper in enumerate(papers) if passes(paper)]
-        found = self._catalogue.abstracts.ranked(query, within)
-        shown = [self._described(papers[at], params) for at, _ in found[offset : offset + limit]]
-        more = {"next": offset + limit} if offset + limit < len(found) else {}
-        return {"total": len(found), "offset": offset, **more, "data": shown}
+        ranked = self._catalogue.abstracts.ranked(query, within)
+        shown = [self._described(papers[at], params) for at, _ in ranked[offset : offset + limit]]
+        more = {"next": offset + limit} if offset + limit < len(ranked) else {}
+        return {"total": len(ranked), "offset": offset, **more, "data": shown}
 
     def _bulk(self, params: Mapping[str, str]) -> object:
         """The bulk search: all papers that have all words, most cited first, in batches with a token for the next."""
-        _only(params, "query", "token", "fields", "sort", *_FILTERS)
+        _check_parameters(params, "query", "token", "fields", "sort", *_FILTERS)
         if params.get("sort") != "citationCount:desc":
             raise _unacceptable("sort", params.get("sort", ""))
         passes, wanted = _filter_of(params), set(words(params["query"]))
         texts = zip(self._catalogue.papers, self._catalogue.abstracts.words, strict=True)
-        found = [paper for paper, text in texts if wanted.issubset(text) and passes(paper)]
-        found.sort(key=lambda paper: (-paper.citations, paper.id))
+        papers = [paper for paper, text in texts if wanted.issubset(text) and passes(paper)]
+        papers.sort(key=lambda paper: (-paper.citations, paper.id))
         begin = offset_of(params.get("token"))
         end = begin + self._bulk_size
-        shown = [self._described(paper, params) for paper in found[begin:end]]
-        return {"total": len(found), "token": token_of(end) if end < len(found) else None, "data": shown}
+        shown = [self._described(paper, params) for paper in papers[begin:end]]
+        return {"total": len(papers), "token": token_of(end) if end < len(papers) else None, "data": shown}
 
     def _search_snippets(self, params: Mapping[str, str]) -> object:
-        _only(params, "query", "fields", "limit", *_FILTERS)
+        _check_parameters(params, "query", "fields", "limit", *_FILTERS)
         limit, passes = _number(params, "limit", 10, 1_000), _filter_of(params)
         fields = _known_fields(params.get("fields", ",".join(_SNIPPET_FIELDS)), _SNIPPET_FIELDS)
-        snippets, index = _indexed(self._catalogue.library)
-        within = [at for at, one in enumerate(snippets) if passes(one.paper)]
-        found = [snippets[at] for at, _ in index.ranked(params["query"], within)[:limit]]
-        return {"data": [_described_snippet(one, fields) for one in found]}
+        snippets, index = _snippet_index(self._catalogue.library)
+        within = [at for at, snippet in enumerate(snippets) if passes(snippet.paper)]
+        best_snippets = [snippets[at] for at, _ in index.ranked(params["query"], within)[:limit]]
+        return {"data": [_described_snippet(snippet, fields) for snippet in best_snippets]}
 
     def _batch(self, request: ReceivedRequest) -> object:
         try:
@@ -111,8 +111,8 @@ class SemanticScholarApi:
             raise Refusal(400, {"error": "Bad request body: it has to be a JSON object with a list of ids"}) from error
         if not 0 < len(ids) <= 500:
             raise Refusal(400, {"error": f"{len(ids)} ids: from 1 to 500 can be asked for"})
-        found = [self._catalogue.find(id) for id in ids]
-        return [None if paper is None else self._described(paper, request.params) for paper in found]
+        papers = [self._catalogue.find(id) for id in ids]
+        return [None if paper is None else self._described(paper, request.params) for paper in papers]
 
     def _described(self, paper: MadePaper, params: Mapping[str, str]) -> dict[str, Any]:
         """The requested fields of a paper, and its id. Raises Refusal."""
@@ -137,34 +137,34 @@ class SemanticScholarApi:
 
 
 @lru_cache(maxsize=4)
-def _indexed(library: MadeLibrary) -> tuple[list[_Snippet], WordIndex]:
+def _snippet_index(library: MadeLibrary) -> tuple[list[_Snippet], WordIndex]:
     """Titles, abstracts, and sections of open-access papers, indexed once for all servers of a library."""
-    snippets = [one for paper in library.papers for one in _snippets_of(paper)]
-    return snippets, WordIndex([one.text for one in snippets])
+    snippets = [snippet for paper in library.papers for snippet in _snippets_of(paper)]
+    return snippets, WordIndex([snippet.text for snippet in snippets])
 
 
 def _snippets_of(paper: MadePaper) -> list[_Snippet]:
-    found = [_Snippet(paper, "title", None, paper.title)]
+    snippets = [_Snippet(paper, "title", None, paper.title)]
     if paper.known_abstract is not None:
-        found.append(_Snippet(paper, "abstract", None, paper.known_abstract))
+        snippets.append(_Snippet(paper, "abstract", None, paper.known_abstract))
     sections = paper.sections if paper.open_access else ()
-    return [*found, *(_Snippet(paper, "body", section.heading, section.text) for section in sections)]
+    return [*snippets, *(_Snippet(paper, "body", section.heading, section.text) for section in sections)]
 
 
-def _described_snippet(one: _Snippet, fields: Collection[str]) -> dict[str, object]:
-    known = {"text": one.text, "snippetKind": one.kind, "section": one.section}
-    snippet = {name: value for name, value in known.items() if f"snippet.{name}" in fields}
-    return {"snippet": snippet, "paper": {"corpusId": str(one.paper.corpus_id), "title": one.paper.title}}
+def _described_snippet(snippet: _Snippet, fields: Collection[str]) -> dict[str, object]:
+    known = {"text": snippet.text, "snippetKind": snippet.kind, "section": snippet.section}
+    asked_for = {name: value for name, value in known.items() if f"snippet.{name}" in fields}
+    return {"snippet": asked_for, "paper": {"corpusId": str(snippet.paper.corpus_id), "title": snippet.paper.title}}
 
 
-def _known_fields(asked: str, known: Collection[str]) -> list[str]:
-    fields = asked.split(",")
+def _known_fields(names: str, known: Collection[str]) -> list[str]:
+    fields = names.split(",")
     if bad := [field for field in fields if field not in known]:
         raise Refusal(400, {"error": f"Unrecognized or unsupported fields: [{', '.join(bad)}]"})
     return fields
 
 
-def _only(params: Mapping[str, str], *known: str) -> None:
+def _check_parameters(params: Mapping[str, str], *known: str) -> None:
     if bad := [f"{name}={value}" for name, value in params.items() if name not in known]:
         raise Refusal(400, {"error": f"Unacceptable query params: [{', '.join(bad)}]"})
     if not params.get("query"):
