@@ -87,8 +87,8 @@ def examples() -> list[tuple[str, Example]]:
     samples = folder.parent / MMLONGBENCH
     if not (samples / SAMPLES).is_file():
         raise SystemExit(f"This benchmark needs mmlongbench/{SAMPLES} beside mmdocir/; see benchmarks/README.md")
-    found = [(MMLONGBENCH, example) for example in load_mmlongbench(samples)]
-    return found + [(MMDOCIR, example) for example in load_mmdocir(folder)]
+    dataset_examples = [(MMLONGBENCH, example) for example in load_mmlongbench(samples)]
+    return dataset_examples + [(MMDOCIR, example) for example in load_mmdocir(folder)]
 
 
 def search_of(collection: Collection) -> Search:
@@ -115,10 +115,10 @@ def asked_within(collection: Collection, questions: Sequence[tuple[str, Example]
 def answer_rows(asked: Sequence[Asked], generator: ExtractiveGenerator) -> Iterator[AnswerRow]:
     """The row of each question, in order."""
     metric = MMLongBench("own")
-    for one in asked:
+    for question in asked:
         start = time.perf_counter()
-        answer = run_sync(generator.answer(one.example.query, one.context))
-        yield _row(one, answer, time.perf_counter() - start, metric)
+        answer = run_sync(generator.answer(question.example.query, question.context))
+        yield _row(question, answer, time.perf_counter() - start, metric)
 
 
 def read_rows(path: Path) -> list[AnswerRow]:
@@ -135,14 +135,14 @@ def says(text: str, gold: str, answer_format: str) -> bool:
     Marks are ignored, as are summaries of images, the closing sentence that names pages, and labels such as "Table 2"
     and "page 12 (14 in the file)", whose numbers are no answer. So are case, and commas in numbers.
     """
-    told = _tokens(_LABEL.sub(" ", _SOURCES.sub(" ", without_marks(text))))
+    answer_tokens = _tokens(_LABEL.sub(" ", _SOURCES.sub(" ", without_marks(text))))
     items = _items(gold) if answer_format == "list" else [gold]
-    return all(_holds(told, _tokens(item)) for item in items)
+    return all(_holds(answer_tokens, _tokens(item)) for item in items)
 
 
 def _row(asked: Asked, answer: Answer, seconds: float, metric: MMLongBench) -> AnswerRow:
     example, gold = asked.example, asked.example.reference
-    short, cited = gold.short_answer, {(one.kind, one.number): one for one in answer.citations}
+    short, cited = gold.short_answer, {(citation.kind, citation.number): citation for citation in answer.citations}
     scored = metric.row(Prediction(example=example.id, response=answer.text, answer=answer), example)
     return AnswerRow(
         example=example.id,
@@ -151,7 +151,7 @@ def _row(asked: Asked, answer: Answer, seconds: float, metric: MMLongBench) -> A
         answer_format=gold.answer_format or "",
         evidence_types=example.evidence_types or ("not said",),
         status=answer.status,
-        gold_page=float(any(one.page in gold.pages for one in answer.citations))
+        gold_page=float(any(citation.page in gold.pages for citation in answer.citations))
         if gold.answer_format != "none"
         else None,
         gold_box=float(_meets_box(asked, answer)) if gold.boxes else None,
@@ -159,7 +159,7 @@ def _row(asked: Asked, answer: Answer, seconds: float, metric: MMLongBench) -> A
         rule=None if short is None else scored["mmlongbench.score"],
         words=len(answer.text.split()),
         places=len(cited),
-        pages=len({(one.document, one.page) for one in answer.citations}),
+        pages=len({(citation.document, citation.page) for citation in answer.citations}),
         seconds=seconds,
     )
 
@@ -169,7 +169,7 @@ def _says(answer: Answer, gold: str, answer_format: str) -> bool:
 
 
 def _meets_box(asked: Asked, answer: Answer) -> bool:
-    quotes = [asked.context.quote(one.kind, one.number) for one in answer.citations]
+    quotes = [asked.context.quote(citation.kind, citation.number) for citation in answer.citations]
     return any(
         box.page == quote.page and iou(box.bbox, quote.bbox) >= MET
         for quote in quotes
@@ -199,6 +199,6 @@ def _tokens(text: str) -> list[str]:
     return [match[0].casefold().replace(",", "") for match in _TOKEN.finditer(text)]
 
 
-def _holds(told: Sequence[str], wanted: Sequence[str]) -> bool:
+def _holds(answer_tokens: Sequence[str], wanted: Sequence[str]) -> bool:
     size = len(wanted)
-    return size > 0 and any(told[at : at + size] == wanted for at in range(len(told) - size + 1))
+    return size > 0 and any(answer_tokens[at : at + size] == wanted for at in range(len(answer_tokens) - size + 1))

@@ -27,11 +27,11 @@ Groups = Mapping[str, Sequence[AnswerRow]]
 
 def groups_of(rows: Sequence[AnswerRow]) -> dict[str, list[AnswerRow]]:
     """The rows in groups: the answerable questions of each set, and the unanswerable ones."""
-    own = {name: [row for row in rows if row.set == name] for name in (MMLONGBENCH, MMDOCIR)}
+    set_rows = {name: [row for row in rows if row.set == name] for name in (MMLONGBENCH, MMDOCIR)}
     return {
-        "MMLongBench-Doc, answerable": [row for row in own[MMLONGBENCH] if row.answerable],
-        "MMLongBench-Doc, unanswerable": [row for row in own[MMLONGBENCH] if not row.answerable],
-        "MMDocIR": own[MMDOCIR],
+        "MMLongBench-Doc, answerable": [row for row in set_rows[MMLONGBENCH] if row.answerable],
+        "MMLongBench-Doc, unanswerable": [row for row in set_rows[MMLONGBENCH] if not row.answerable],
+        "MMDocIR": set_rows[MMDOCIR],
     }
 
 
@@ -72,17 +72,19 @@ def _limits(name: str) -> Limits:
 
 def benchmark_scores(rows: Sequence[AnswerRow]) -> dict[str, float]:
     """Accuracy and F1 of MMLongBench-Doc (arXiv 2407.01523, section 4.1) over all its questions; see `MMLongBench`."""
-    own = [row for row in rows if row.set == MMLONGBENCH]
-    score = sum(row.rule or 0.0 for row in own)
-    refused = sum(row.status != "answered" for row in own if not row.answerable)
-    counted = sum(row.answerable for row in own) + sum(row.status == "answered" for row in own)
-    return {"accuracy": (score + refused) / len(own), "f1": 2 * score / counted}
+    mmlongbench_rows = [row for row in rows if row.set == MMLONGBENCH]
+    score = sum(row.rule or 0.0 for row in mmlongbench_rows)
+    refused = sum(row.status != "answered" for row in mmlongbench_rows if not row.answerable)
+    counted = sum(row.answerable for row in mmlongbench_rows) + sum(
+        row.status == "answered" for row in mmlongbench_rows
+    )
+    return {"accuracy": (score + refused) / len(mmlongbench_rows), "f1": 2 * score / counted}
 
 
 def times_of(rows: Sequence[AnswerRow]) -> dict[str, float]:
     """Milliseconds that answers take after the search: the median and the 95th percentile."""
-    taken = [1000 * row.seconds for row in rows]
-    return {"median": statistics.median(taken), "p95": statistics.quantiles(taken, n=20)[-1]}
+    milliseconds = [1000 * row.seconds for row in rows]
+    return {"median": statistics.median(milliseconds), "p95": statistics.quantiles(milliseconds, n=20)[-1]}
 
 
 def answer_tables(rows: Sequence[AnswerRow]) -> Iterator[Table]:
@@ -92,7 +94,10 @@ def answer_tables(rows: Sequence[AnswerRow]) -> Iterator[Table]:
     yield _outcomes("outcomes within the document, %", groups)
     answerable = groups["MMLongBench-Doc, answerable"]
     for by, kinds in kinds_of(answerable).items():
-        yield _shares(f"MMLongBench-Doc, answerable, by {by}, %", {name: own for name, own in kinds.items() if own})
+        yield _shares(
+            f"MMLongBench-Doc, answerable, by {by}, %",
+            {name: kind_rows for name, kind_rows in kinds.items() if kind_rows},
+        )
     yield _sizes({**groups, **kinds_of(answerable)["outcome"]})
     scores, times = benchmark_scores(rows), times_of(rows)
     yield Table(
@@ -110,9 +115,12 @@ def answer_tables(rows: Sequence[AnswerRow]) -> Iterator[Table]:
 def difference_tables(title: str, compared: Mapping[str, Figures]) -> Iterator[Table]:
     """Tables by group of questions; differences of shares are in percentage points, those of sizes in their units."""
     shares = (*SHARES, "not_answered", *OUTCOMES)
-    cells = [[name, *(bounds(found[one], signed=True) for one in shares)] for name, found in compared.items()]
-    yield Table(f"{title}, points", ("", *(TITLES.get(one, one) for one in shares)), cells)
-    cells = [[name, *(_size(found[one]) for one in SIZES)] for name, found in compared.items()]
+    cells = [
+        [name, *(bounds(differences[figure], signed=True) for figure in shares)]
+        for name, differences in compared.items()
+    ]
+    yield Table(f"{title}, points", ("", *(TITLES.get(figure, figure) for figure in shares)), cells)
+    cells = [[name, *(_size(differences[figure]) for figure in SIZES)] for name, differences in compared.items()]
     yield Table(f"{title}, means", ("", *SIZES), cells)
 
 
@@ -127,7 +135,7 @@ def values_of(rows: Sequence[AnswerRow], figure: str) -> list[float | None]:
 
 def _shares(title: str, groups: Groups) -> Table:
     cells = [[name, str(len(rows)), *_cells(rows, SHARES)] for name, rows in groups.items()]
-    return Table(title, ("", "n", *(TITLES[one] for one in SHARES)), cells)
+    return Table(title, ("", "n", *(TITLES[figure] for figure in SHARES)), cells)
 
 
 def _outcomes(title: str, groups: Groups) -> Table:
@@ -137,7 +145,7 @@ def _outcomes(title: str, groups: Groups) -> Table:
 
 def _sizes(groups: Groups) -> Table:
     cells = [
-        [name, str(len(rows)), *(f"{statistics.fmean(getattr(row, one) for row in rows):.1f}" for one in SIZES)]
+        [name, str(len(rows)), *(f"{statistics.fmean(getattr(row, figure) for row in rows):.1f}" for figure in SIZES)]
         for name, rows in groups.items()
         if rows
     ]
@@ -146,8 +154,8 @@ def _sizes(groups: Groups) -> Table:
 
 def _cells(rows: Sequence[AnswerRow], figures: Sequence[str]) -> list[str]:
     documents = [row.document for row in rows]
-    return [bounds(clustered_interval(values_of(rows, one), documents)) for one in figures]
+    return [bounds(clustered_interval(values_of(rows, figure), documents)) for figure in figures]
 
 
-def _size(found: Interval | None) -> str:
-    return "–" if found is None else f"{found.mean:+.1f} [{found.low or 0:.1f}, {found.high or 0:.1f}]"
+def _size(interval: Interval | None) -> str:
+    return "–" if interval is None else f"{interval.mean:+.1f} [{interval.low or 0:.1f}, {interval.high or 0:.1f}]"

@@ -45,31 +45,36 @@ def main() -> None:
     options = parser.parse_args()
     if options.leave_out and options.sentence_scorer:
         parser.error("--leave-out varies constants of the generator without a model: leave out --sentence-scorer")
-    found, before = machine(), read_rows(options.before) if options.before else []
+    host, before = machine(), read_rows(options.before) if options.before else []
     with collection_of(research_folders(), options) as collection:
-        asked = asked_within(collection, examples())
+        questions = asked_within(collection, examples())
     if options.leave_out:
-        chosen = left_out(asked)
-        figures: dict[str, object] = {"left_out": [one.model_dump() for one in chosen]}
-        print_results(found, figures, [left_out_table(chosen)], options)
+        chosen = left_out(questions)
+        figures: dict[str, object] = {"left_out": [example.model_dump() for example in chosen]}
+        print_results(host, figures, [left_out_table(chosen)], options)
         return
     scorer = make_sentence_scorer(options.sentence_scorer) if options.sentence_scorer else None
-    rows = list(answer_rows(asked, ExtractiveGenerator(scorer=scorer)))
+    rows = list(answer_rows(questions, ExtractiveGenerator(scorer=scorer)))
     old = groups_of(before)
-    compared = {name: differences_of(own, old[name]) for name, own in groups_of(rows).items() if old[name]}
+    compared = {
+        name: differences_of(group_rows, old[name]) for name, group_rows in groups_of(rows).items() if old[name]
+    }
     tables = [*answer_tables(rows), *(difference_tables(f"less {options.before}", compared) if before else [])]
-    print_results(found, _figures(rows, compared), tables, options)
+    print_results(host, _figures(rows, compared), tables, options)
 
 
 def _figures(rows: Sequence[AnswerRow], compared: Mapping[str, Figures]) -> dict[str, object]:
     groups = groups_of(rows)
     kinds = kinds_of(groups["MMLongBench-Doc, answerable"])
     return {
-        "figures": {name: _plain(figures_of(own)) for name, own in groups.items()},
-        "by": {by: {name: _plain(figures_of(own)) for name, own in kind.items()} for by, kind in kinds.items()},
+        "figures": {name: _plain(figures_of(group_rows)) for name, group_rows in groups.items()},
+        "by": {
+            by: {name: _plain(figures_of(group_rows)) for name, group_rows in kind.items()}
+            for by, kind in kinds.items()
+        },
         "scores": benchmark_scores(rows),
         "milliseconds": times_of(rows),
-        "differences_from_before": {name: _plain(one) for name, one in compared.items()},
+        "differences_from_before": {name: _plain(differences) for name, differences in compared.items()},
         "rows": [row.model_dump() for row in rows],
     }
 

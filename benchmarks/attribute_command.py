@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--excerpts", type=int, metavar="N", default=12, help="excerpts for each source (%(default)s)")
     parser.add_argument("--beside", type=Path, metavar="DIR", help="also run the code of this checkout")
     options = parser.parse_args()
-    found, excerpts = machine(), make_library().excerpts
+    host, excerpts = machine(), make_library().excerpts
     codes = {"": REPOSITORY} | ({} if options.beside is None else {f", {options.beside}": options.beside})
     printed: dict[str, list[float]] = {f"{source}{code}": [] for source in SOURCES for code in codes}
     ended: dict[str, list[float]] = {name: [] for name in printed}
@@ -50,12 +50,12 @@ def main() -> None:
                     ended[f"{source}{code}"].append(last)
     measured = {"until the source is printed": printed, "until the page is written and the command has ended": ended}
     rows = [
-        [f"{name} {what}", *(f"{each:.2f}" for each in (min(of), statistics.median(of), max(of)))]
+        [f"{name} {moment}", *(f"{value:.2f}" for value in (min(seconds), statistics.median(seconds), max(seconds)))]
         for name in printed
-        for what, of in ((what, seconds[name]) for what, seconds in measured.items())
+        for moment, seconds in ((moment, by_name[name]) for moment, by_name in measured.items())
     ]
     table = Table(f"seconds, {options.excerpts} excerpts each", ("", "least", "median", "most"), rows)
-    print_results(found, {"seconds": {"printed": printed, "ended": ended}}, [table], options)
+    print_results(host, {"seconds": {"printed": printed, "ended": ended}}, [table], options)
 
 
 def _seconds(text: str, source: str, checkout: Path, environment: Mapping[str, str]) -> tuple[float, float]:

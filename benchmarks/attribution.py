@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--beside", type=Path, metavar="DIR", help="also search these documents (none)")
     parser.add_argument("--misses", action="store_true", help="print each claim whose page was not found")
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     claims = [Claim.model_validate_json(line) for line in CLAIMS.read_text("utf-8").splitlines()]
     claims = [claim for claim in claims if claim.set in SETS]
     with working_folder(None) as folder, Collection.open_or_create(folder / "collection") as collection:
@@ -47,8 +47,10 @@ def main() -> None:
         results = [_result(claim, _attributed(claim, collection)) for claim in claims]
         left_out = [_result(claim, _attributed(claim, collection, leave_out=True)) for claim in claims]
         plain = _plain([claim.claim for claim in claims], quotes)
-        taken = median_seconds(lambda: [_attributed(claim, collection) for claim in claims], 3) / len(claims)
-    right = [(quote.document, quote.page) == (one.document, one.page) for one, quote in zip(claims, plain, strict=True)]
+        durations = median_seconds(lambda: [_attributed(claim, collection) for claim in claims], 3) / len(claims)
+    right = [
+        (quote.document, quote.page) == (claim.document, claim.page) for claim, quote in zip(claims, plain, strict=True)
+    ]
     rows, figures = [], {}
     for kind in (*KINDS, "all"):
         chosen = [at for at, claim in enumerate(claims) if kind in (claim.kind, "all")]
@@ -58,24 +60,24 @@ def main() -> None:
         figures[kind] = {"claims": len(chosen), **counts}
         rows.append([kind, str(len(chosen)), *map(str, counts.values())])
     columns = ("claims", "", *RESULTS, "left out: wrong", "plain: found")
-    tables = [Table(f"{len(quotes):,} quotes; {1000 * taken:.0f} ms a claim", columns, rows)]
+    tables = [Table(f"{len(quotes):,} quotes; {1000 * durations:.0f} ms a claim", columns, rows)]
     if options.misses:
         missed = [
             [claims[at].kind, results[at], claims[at].claim] for at in range(len(claims)) if results[at] != "found"
         ]
         tables.append(Table("not found, or wrong", ("kind", "", "claim"), missed))
-    print_results(found, {"quotes": len(quotes), "seconds_a_claim": taken, "kinds": figures}, tables, options)
+    print_results(host, {"quotes": len(quotes), "seconds_a_claim": durations, "kinds": figures}, tables, options)
 
 
 def _attributed(claim: Claim, collection: Collection, *, leave_out: bool = False) -> Attribution:
-    others = tuple(one.name for one in collection.documents() if one.name != claim.document)
-    return attribute(collection, claim.claim, where=Filter(documents=others) if leave_out else None)[0]
+    other_documents = tuple(document.name for document in collection.documents() if document.name != claim.document)
+    return attribute(collection, claim.claim, where=Filter(documents=other_documents) if leave_out else None)[0]
 
 
-def _result(claim: Claim, found: Attribution) -> str:
-    if found.outcome == "not_found":
+def _result(claim: Claim, attribution: Attribution) -> str:
+    if attribution.outcome == "not_found":
         return "not found"
-    citation = found.candidates[0].citation
+    citation = attribution.candidates[0].citation
     return "found" if (citation.document, citation.page) == (claim.document, claim.page) else "wrong"
 
 
@@ -88,8 +90,8 @@ def _plain(claims: Sequence[str], quotes: Sequence[Quote]) -> list[Quote]:
     words = bm25s.tokenize([quote.all_text() for quote in quotes], stemmer=stemmer, stopwords="en", show_progress=False)
     index = bm25s.BM25()
     index.index(words, show_progress=False)
-    asked = bm25s.tokenize(list(claims), stemmer=stemmer, stopwords="en", show_progress=False)
-    best, _ = index.retrieve(asked, k=1, show_progress=False)
+    claim_tokens = bm25s.tokenize(list(claims), stemmer=stemmer, stopwords="en", show_progress=False)
+    best, _ = index.retrieve(claim_tokens, k=1, show_progress=False)
     return [quotes[int(row[0])] for row in best]
 
 

@@ -38,7 +38,7 @@ def main() -> None:
     """Print the rows, and counts."""
     parser = arguments(__doc__)
     parser.add_argument("--collection", type=Path, required=True, metavar="DIR")
-    options, found = parser.parse_args(), machine()
+    options, host = parser.parse_args(), machine()
     charts, pictures = read_charts(Collection.open(options.collection))
     if not options.json:
         print(*map(_shown, charts), sep="\n")
@@ -46,7 +46,7 @@ def main() -> None:
     cells = [[str(len(charts)), str(values), str(pictures)]]
     table = Table("charts", ("with paired values", "values", f"pictures with {MIN_NUMBERS} numbers"), cells)
     figures = {"charts": [chart.model_dump(mode="json") for chart in charts], "values": values, "pictures": pictures}
-    print_results(found, figures, [table], options)
+    print_results(host, figures, [table], options)
 
 
 def read_charts(collection: Collection) -> tuple[list[Chart], int]:

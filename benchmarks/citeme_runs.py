@@ -33,26 +33,26 @@ Figures = dict[str, Any]
 def main() -> None:
     """Run the three parts."""
     options = arguments(__doc__).parse_args()
-    found = machine()
+    host = machine()
     with TemporaryDirectory() as folder, serving_library() as library:
         table = Path(folder) / "DATASET.csv"
         write_citeme(make_library(), table)
         parts = [part(Path(folder) / part.__name__, table, library) for part in (under_way, paced, killed_and_resumed)]
-    figures: Figures = {key: value for own, _ in parts for key, value in own.items()}
-    print_results(found, figures, [shown for _, shown in parts], options)
+    figures: Figures = {key: value for part_figures, _ in parts for key, value in part_figures.items()}
+    print_results(host, figures, [shown for _, shown in parts], options)
 
 
 def agent(request: Mapping[str, Any]) -> Reply:
     """Searches by some words of the excerpt, then selects the first paper; each reply takes its time."""
-    said = [str(message["content"]) for message in request["messages"] if message["role"] != "system"]
-    if len(said) == 1:
-        excerpt, number = re.findall(r"(.*) \(excerpt (\d+)\)", said[0])[0]
-        found = list(dict.fromkeys(re.findall(r"[a-z]{5,}", excerpt)))
-        first = 7 * int(number) % max(1, len(found) - 2)
-        query = " ".join(found[first : first + 3])
+    messages = [str(message["content"]) for message in request["messages"] if message["role"] != "system"]
+    if len(messages) == 1:
+        excerpt, number = re.findall(r"(.*) \(excerpt (\d+)\)", messages[0])[0]
+        excerpt_words = list(dict.fromkeys(re.findall(r"[a-z]{5,}", excerpt)))
+        first = 7 * int(number) % max(1, len(excerpt_words) - 2)
+        query = " ".join(excerpt_words[first : first + 3])
         action = f'{{"name": "search_relevance", "query": "{query}"}}'
     else:
-        shown = re.findall(r"id: (\S+)", said[-1])
+        shown = re.findall(r"id: (\S+)", messages[-1])
         action = f'{{"name": "select", "paper_id": "{shown[0] if shown else "none"}"}}'
     return Reply(text=f'{{"rationale": "So.", "action": {action}}}', delay_s=ANSWER_S)
 
@@ -66,11 +66,11 @@ def under_way(folder: Path, table: Path, library: LibraryProcess) -> tuple[Figur
     last = starts[-AT_ONCE * ACTIONS]
     span = last - starts[0]
     mean = sum(min(start + ANSWER_S, last) - start for start in starts if start < last) / span
-    whole = len(starts) * ANSWER_S / (starts[-1] + ANSWER_S - starts[0])
-    figures = {"under_way": mean, "under_way_to_the_end": whole, "calls": len(starts)}
+    expected = len(starts) * ANSWER_S / (starts[-1] + ANSWER_S - starts[0])
+    figures = {"under_way": mean, "under_way_to_the_end": expected, "calls": len(starts)}
     rows = [
         ["until the last excerpts", f"{mean:.1f}", f"≥ {GOAL_UNDER_WAY}"],
-        ["to the end of the last reply", f"{whole:.1f}", ""],
+        ["to the end of the last reply", f"{expected:.1f}", ""],
     ]
     title = (
         f"mean number of replies under way, {AT_ONCE} excerpts at once, {EXCERPTS} in all, replies of {ANSWER_S:.0f} s"
@@ -109,14 +109,14 @@ def killed_and_resumed(folder: Path, table: Path, library: LibraryProcess) -> tu
         saved = _replies(folder)
         before = len(server.arrivals())
         run(folder, table, count, addresses, per_second=1000)
-        asked = len(server.arrivals())
+        requests = len(server.arrivals())
     needed = _replies(folder)
-    figures = {"needed": needed, "asked_before": before, "saved": saved, "asked_after": asked}
+    figures = {"needed": needed, "asked_before": before, "saved": saved, "asked_after": requests}
     rows = [
         ["calls that the run needs", str(needed), ""],
         ["asked before it was killed", str(before), ""],
         ["replies kept by then", str(saved), ""],
-        ["asked by the resumed run", str(asked), str(needed - saved)],
+        ["asked by the resumed run", str(requests), str(needed - saved)],
     ]
     return figures, Table("a run killed in its midst and resumed", ("", "calls", "goal"), rows)
 
@@ -133,25 +133,25 @@ def run(folder: Path, table: Path, count: int, addresses: tuple[str, str], per_s
 
     os.environ["SEMANTIC_SCHOLAR_BASE_URL"], model_url = addresses
     os.environ.setdefault("OPENAI_API_KEY", "none")
-    made = PaperRunSettings.model_validate(
+    settings = PaperRunSettings.model_validate(
         {"model": "m", "base_url": model_url, "condition": "search", "source": "semantic-scholar"}
         | {"per_second": per_second, "papers": folder.with_name("papers"), "demonstration": False}
     )
-    file = PaperRunFile(settings=(made,), limits=Limits(concurrency=AT_ONCE))
+    file = PaperRunFile(settings=(settings,), limits=Limits(concurrency=AT_ONCE))
     answer_excerpts(file, Questions("citeme", repeated(load_dataset("citeme", table), count), table), folder)
 
 
 def repeated(examples: Sequence[Example], count: int) -> list[Example]:
     """Return `count` examples; repeated ones get another id and number, so that other words are searched for."""
     return [
-        one.model_copy(
+        example.model_copy(
             update={
                 "id": f"{number}",
-                "query": one.query.model_copy(update={"text": f"{one.query.text} (excerpt {number})"}),
+                "query": example.query.model_copy(update={"text": f"{example.query.text} (excerpt {number})"}),
             }
         )
         for number in range(count)
-        for one in [examples[number % len(examples)]]
+        for example in [examples[number % len(examples)]]
     ]
 
 

@@ -17,9 +17,9 @@ def colpali_scorer() -> Scorer:
     the CPU; so only the module of the scorer is loaded, with what that needs.
     """
     name = "colpali_engine"
-    found = importlib.util.find_spec(name)
+    spec = importlib.util.find_spec(name)
     # `make test` installs it in this folder.
-    folder = Path(found.origin).parent if found and found.origin else Path(sys.prefix) / "visual" / name
+    folder = Path(spec.origin).parent if spec and spec.origin else Path(sys.prefix) / "visual" / name
     if not folder.is_dir():
         raise SystemExit("This benchmark needs colpali-engine's scorer: pip install 'quoteweave[visual]'")
     package = ModuleType(name)

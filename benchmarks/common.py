@@ -103,13 +103,13 @@ def add_collection_options(parser: argparse.ArgumentParser) -> None:
 
 
 def print_results(
-    found: Machine, figures: Mapping[str, object], tables: Sequence[Table], options: argparse.Namespace
+    host: Machine, figures: Mapping[str, object], tables: Sequence[Table], options: argparse.Namespace
 ) -> None:
     """Print what was measured to stdout, in the form that `options` says (`arguments`)."""
     if options.json:
-        print(json.dumps({"machine": asdict(found), **figures}, ensure_ascii=False, indent=2))
+        print(json.dumps({"machine": asdict(host), **figures}, ensure_ascii=False, indent=2))
     else:
-        print(*(table.markdown() if options.markdown else table for table in tables), found, sep="\n\n")
+        print(*(table.markdown() if options.markdown else table for table in tables), host, sep="\n\n")
 
 
 def mmdocir() -> Path:
@@ -249,7 +249,7 @@ def research_data() -> Path:
     named = os.environ.get("QUOTEWEAVE_DATA")
     if named:
         return Path(named).expanduser()
-    return next((found.parent for found in REPOSITORY.parent.glob("*/data/mmdocir")), REPOSITORY.parent / "data")
+    return next((folder.parent for folder in REPOSITORY.parent.glob("*/data/mmdocir")), REPOSITORY.parent / "data")
 
 
 def _holds_questions(folder: Path) -> bool:

@@ -27,7 +27,7 @@ from quoteweave.retrievers.make_retriever import make_fused
 STRENGTHS = (1.0, 0.9, 0.8, 0.7, 0.6)
 SCOPES = ("document", "collection")
 QUOTES = 10
-FIGURES = tuple(f"{found}, {scope}" for scope in SCOPES for found in ("C15", f"first {QUOTES}"))
+FIGURES = tuple(f"{context}, {scope}" for scope in SCOPES for context in ("C15", f"first {QUOTES}"))
 
 
 def main() -> None:
@@ -35,9 +35,9 @@ def main() -> None:
     parser = arguments(__doc__)
     add_collection_options(parser)
     options = parser.parse_args()
-    found, sets = machine(), question_sets()
-    examples = [example for one in sets for example in one.examples if example.reference.pages]
-    with collection_of([one.folder for one in sets], options) as collection:
+    host, sets = machine(), question_sets()
+    examples = [example for question_set in sets for example in question_set.examples if example.reference.pages]
+    with collection_of([question_set.folder for question_set in sets], options) as collection:
         search = Search(make_fused(["lexical"], None, collection), collection=collection)
         shares = {}
         for strength in STRENGTHS:
@@ -73,7 +73,7 @@ def main() -> None:
         "questions": [example.id for example in examples],
         "shares": {f"{strength:g}": dict(zip(FIGURES, of.T.tolist(), strict=True)) for strength, of in shares.items()},
     }
-    print_results(found, figures, tables, options)
+    print_results(host, figures, tables, options)
 
 
 def _shares(search: Search, example: Example) -> list[float]:
@@ -83,7 +83,7 @@ def _shares(search: Search, example: Example) -> list[float]:
         where = Filter(documents=(example.document or "",)) if scope == "document" else None
         context = run_sync(search.context(example.query, C15, where=where)).context
         hits = run_sync(search.find(example.query, QUOTES, where=where)).hits
-        shares += [len(gold & _pages(found)) / len(gold) for found in (context.hits, hits)]
+        shares += [len(gold & _pages(ranked)) / len(gold) for ranked in (context.hits, hits)]
     return shares
 
 

@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--dimension", type=int, metavar="N", default=384, help="of the vectors (%(default)s)")
     parser.add_argument("--repeats", type=int, metavar="N", default=9, help="rounds, for the median (%(default)s)")
     options = parser.parse_args()
-    found, figures, tables = machine(), dict[str, object](), list[Table]()
+    host, figures, tables = machine(), dict[str, object](), list[Table]()
     threshold = _threshold()
     with working_folder(options.collection) as folder, Collection.open_or_create(folder) as collection:
         if not collection.counts().documents:
@@ -69,11 +69,13 @@ def main() -> None:
             figures["speed"] = speed = _in_turns(searches, options.repeats)
             figures["opening_s"] = opening = _opening(opened.folder, options.dimension, options.repeats)
             tables.append(_speed_table(f"milliseconds, {shape}", speed))
-            tables.append(Table("seconds", ("", "median"), [[name, f"{taken:.4f}"] for name, taken in opening.items()]))
+            tables.append(
+                Table("seconds", ("", "median"), [[name, f"{elapsed:.4f}"] for name, elapsed in opening.items()])
+            )
         if "kinds" in options.only:
             figures["kinds"] = kinds = _kinds(opened.folder, encoder.encode_queries(questions), options.repeats)
             tables.append(_kinds_table(f"kinds of index, {shape}", kinds))
-    print_results(found, figures, tables, options)
+    print_results(host, figures, tables, options)
 
 
 def _threshold() -> int:
@@ -89,9 +91,9 @@ def _alone(folder: Path, vectors: "Sequence[Matrix]", threshold: int) -> dict[st
 
     index, matrix = faiss.read_index(str(folder / "vectors.faiss")), np.concatenate(vectors)
 
-    def search(at: int, asked: slice) -> None:
+    def search(at: int, span: slice) -> None:
         faiss.cvar.distance_compute_blas_threshold = at
-        index.search(matrix[asked], HITS)
+        index.search(matrix[span], HITS)
         faiss.cvar.distance_compute_blas_threshold = ours
 
     ours = _threshold()
@@ -104,9 +106,9 @@ def _ours(retriever: VectorRetriever, questions: Sequence[str], where: Filter | 
     scope = None if where is None else SearchScope(retriever.collection, where)
     named = "" if where is None else ", within one document"
     return {
-        f"index{named}": lambda asked: opened.search(vectors[asked], HITS, scope),
-        f"retriever, rows{named}": lambda asked: retriever.search_rows(queries[asked], HITS, where=where),
-        f"retriever, quotes{named}": lambda asked: retriever.search(queries[asked], HITS, where=where),
+        f"index{named}": lambda span: opened.search(vectors[span], HITS, scope),
+        f"retriever, rows{named}": lambda span: retriever.search_rows(queries[span], HITS, where=where),
+        f"retriever, quotes{named}": lambda span: retriever.search(queries[span], HITS, where=where),
     }
 
 
@@ -114,25 +116,25 @@ def _in_turns(searches: Mapping[str, Search], repeats: int) -> dict[str, Figures
     """Median milliseconds of each, without the first round, and as a multiple of the faster FAISS's."""
     rounds = [{name: _timed(search) for name, search in searches.items()} for _ in range(1 + repeats)][1:]
     median = {
-        name: [1000 * statistics.median(taken) for taken in zip(*(one[name] for one in rounds), strict=True)]
+        name: [1000 * statistics.median(times) for times in zip(*(timings[name] for timings in rounds), strict=True)]
         for name in searches
     }
     fastest = [min(times) for times in zip(median[AS_IMPORTED], median[AS_SET], strict=True)]
     return {
         name: {
-            "one_ms": one,
-            "one_times_faiss": one / fastest[0],
+            "one_ms": alone,
+            "one_times_faiss": alone / fastest[0],
             f"{TOGETHER}_ms": together,
             f"{TOGETHER}_times_faiss": together / fastest[1],
         }
-        for name, (one, together) in median.items()
+        for name, (alone, together) in median.items()
     }
 
 
 def _timed(search: Search) -> tuple[float, float]:
     """Seconds for one question, the mean of several, and for all at once."""
-    one = statistics.fmean(seconds(partial(search, slice(i, i + 1))) for i in range(0, TOGETHER, TOGETHER // ALONE))
-    return one, seconds(partial(search, slice(TOGETHER)))
+    alone = statistics.fmean(seconds(partial(search, slice(i, i + 1))) for i in range(0, TOGETHER, TOGETHER // ALONE))
+    return alone, seconds(partial(search, slice(TOGETHER)))
 
 
 def _opening(folder: Path, dimension: int, repeats: int) -> dict[str, float]:
@@ -153,17 +155,17 @@ def _kinds(folder: Path, queries: "Sequence[Matrix]", repeats: int) -> dict[str,
 
     flat = faiss.read_index(str(folder / "vectors.faiss"))
     vectors, kinds = flat.reconstruct_n(0, flat.ntotal), dict[str, Figures]()
-    right = [found.rows for found in _build("flat", vectors).search(queries, HITS)]
+    right = [hits.rows for hits in _build("flat", vectors).search(queries, HITS)]
     for kind in FAISS_KINDS:
         with TemporaryDirectory(prefix="quoteweave-") as name:
             saved = Path(name)
             built = seconds(partial(_save, kind, vectors, saved))
             size = sum(path.stat().st_size for path in saved.iterdir())
             index = FaissIndex(kind, flat.d, saved)
-            found = index.search(queries, HITS)
+            hits = index.search(queries, HITS)
             rounds = [_timed(partial(_searched, index, queries)) for _ in range(repeats)]
-        shared = [len(set(one.rows) & set(rows)) / len(rows) for one, rows in zip(found, right, strict=True)]
-        one_ms, together_ms = (1000 * statistics.median(taken) for taken in zip(*rounds, strict=True))
+        shared = [len(set(hit.rows) & set(rows)) / len(rows) for hit, rows in zip(hits, right, strict=True)]
+        one_ms, together_ms = (1000 * statistics.median(times) for times in zip(*rounds, strict=True))
         kinds[kind] = {
             "build_s": built,
             "mb": size / 1e6,
@@ -174,8 +176,8 @@ def _kinds(folder: Path, queries: "Sequence[Matrix]", repeats: int) -> dict[str,
     return kinds
 
 
-def _searched(index: FaissIndex, queries: "Sequence[Matrix]", asked: slice) -> object:
-    return index.search(queries[asked], HITS)
+def _searched(index: FaissIndex, queries: "Sequence[Matrix]", span: slice) -> object:
+    return index.search(queries[span], HITS)
 
 
 def _save(kind: str, vectors: "Matrix", folder: Path) -> None:

@@ -35,30 +35,32 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--misses", action="store_true", help="print each sentence that the rule judges wrongly")
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     sentences = [Sentence.model_validate_json(line) for line in SENTENCES.read_text("utf-8").splitlines()]
     rows, figures = [], {}
     for name, rule in RULES.items():
         for later in (False, True):
             label = f"{name}, {'set aside' if later else 'seen'}"
-            counts = _counts([one for one in sentences if one.later == later], rule)
+            counts = _counts([sentence for sentence in sentences if sentence.later == later], rule)
             figures[label] = counts
-            right, taken, claims = counts["right"], counts["taken"], counts["claims"]
-            rows.append([label, str(claims), str(taken), percent(right / taken), percent(right / claims)])
+            right, accepted, claims = counts["right"], counts["taken"], counts["claims"]
+            rows.append([label, str(claims), str(accepted), percent(right / accepted), percent(right / claims)])
     columns = ("rule", "claims", "taken for claims", "precision", "recall")
     tables = [Table(f"{len(sentences)} sentences of drafts", columns, rows)]
     if options.misses:
-        wrong = [[one.kind, one.text] for one in sentences if is_statement(one.text) != one.claim]
+        wrong = [
+            [sentence.kind, sentence.text] for sentence in sentences if is_statement(sentence.text) != sentence.claim
+        ]
         tables.append(Table("judged wrongly", ("kind", ""), wrong))
-    print_results(found, figures, tables, options)
+    print_results(host, figures, tables, options)
 
 
 def _counts(sentences: Sequence[Sentence], rule: Callable[[str], bool]) -> dict[str, int]:
-    taken = [one for one in sentences if rule(one.text)]
+    accepted = [sentence for sentence in sentences if rule(sentence.text)]
     return {
-        "claims": sum(one.claim for one in sentences),
-        "taken": len(taken),
-        "right": sum(one.claim for one in taken),
+        "claims": sum(sentence.claim for sentence in sentences),
+        "taken": len(accepted),
+        "right": sum(sentence.claim for sentence in accepted),
     }
 
 

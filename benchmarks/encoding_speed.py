@@ -50,24 +50,30 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, metavar="N", default=3, help="rounds, for the median (%(default)s)")
     parser.add_argument("--memory-quotes", type=int, metavar="N", default=5_000, help="and four times as many")
     options = parser.parse_args()
-    found, tables = machine(), []
+    host, tables = machine(), []
     figures: dict[str, object] = {}
     if "speed" in options.only:
         speed = _speed(options.quotes, options.batch_size, options.repeats)
         figures["speed"] = {"quotes": options.quotes, "batch_size": options.batch_size, "median_s": speed}
-        rows = [[name, f"{options.quotes / taken:,.0f}", f"{taken / speed[BARE]:.3f}"] for name, taken in speed.items()]
+        rows = [
+            [name, f"{options.quotes / elapsed:,.0f}", f"{elapsed / speed[BARE]:.3f}"]
+            for name, elapsed in speed.items()
+        ]
         tables.append(Table("encoding", ("", "texts a second", "times the library"), rows))
     if "questions" in options.only:
-        asked = _questions(options.repeats)
-        figures["questions"] = {"threads": THREADS, "questions": QUESTIONS, "median_s": asked}
-        rows = [[name, f"{QUESTIONS / taken:,.0f}", f"{taken / asked[TURNS]:.3f}"] for name, taken in asked.items()]
+        question_seconds = _questions(options.repeats)
+        figures["questions"] = {"threads": THREADS, "questions": QUESTIONS, "median_s": question_seconds}
+        rows = [
+            [name, f"{QUESTIONS / elapsed:,.0f}", f"{elapsed / question_seconds[TURNS]:.3f}"]
+            for name, elapsed in question_seconds.items()
+        ]
         tables.append(Table(f"{THREADS} threads", ("", "questions a second", "times the library"), rows))
     if "memory" in options.only:
         memory = {count: _peak_gb(count) for count in (options.memory_quotes, 4 * options.memory_quotes)}
         figures["memory"] = {"peak_gb": memory}
         rows = [[f"{count:,} quotes", f"{peak:.2f}"] for count, peak in memory.items()]
         tables.append(Table("quoteweave index", ("", "peak, GB"), rows))
-    print_results(found, figures, tables, options)
+    print_results(host, figures, tables, options)
 
 
 def _speed(quotes: int, batch_size: int, repeats: int) -> Mapping[str, float]:
@@ -87,16 +93,16 @@ def _speed(quotes: int, batch_size: int, repeats: int) -> Mapping[str, float]:
             ENCODER: lambda: [encoder.encode_views(chunk) for chunk in chunks],
             INDEXING: retriever.refresh,
         }
-        taken: dict[str, list[float]] = {name: [] for name in ways}
+        durations: dict[str, list[float]] = {name: [] for name in ways}
         # A first call loads the models.
         library.encode(texts[:batch_size])
         encoder.encode_views(texts[:batch_size])
         for _ in range(repeats):
             for name, call in ways.items():
-                taken[name].append(seconds(call))
+                durations[name].append(seconds(call))
             with collection.writer() as writer:
                 writer.drop_index(retriever.encoder_index.plan.fingerprint)
-    return {name: statistics.median(times) for name, times in taken.items()}
+    return {name: statistics.median(times) for name, times in durations.items()}
 
 
 def _questions(repeats: int) -> Mapping[str, float]:
@@ -117,13 +123,13 @@ def _questions(repeats: int) -> Mapping[str, float]:
         TURNS: encode_in_turn,
         JOINT: lambda text: encoder.encode_queries([text]),
     }
-    taken: dict[str, list[float]] = {name: [] for name in ways}
+    durations: dict[str, list[float]] = {name: [] for name in ways}
     for call in ways.values():
         call(texts[0])  # loads the model
     for _ in range(repeats):
         for name, call in ways.items():
-            taken[name].append(seconds(partial(_ask_at_once, call, texts)))
-    return {name: statistics.median(times) for name, times in taken.items()}
+            durations[name].append(seconds(partial(_ask_at_once, call, texts)))
+    return {name: statistics.median(times) for name, times in durations.items()}
 
 
 def _ask_at_once(call: Callable[[str], object], texts: Sequence[str]) -> None:

@@ -121,7 +121,7 @@ class Result:
 def main() -> None:
     """Run from the command line."""
     options = arguments(__doc__).parse_args()
-    found = machine()
+    host = machine()
     lines = [Line.model_validate_json(line) for line in SENTENCES.read_text("utf-8").splitlines()]
     with working_folder(None) as folder, Collection.open_or_create(folder) as collection:
         add(collection, [SAMPLES])
@@ -142,8 +142,8 @@ def main() -> None:
     for name, (title, file) in PAIRS.items():
         figures[name], table = _pairs(title, file)
         tables.append(table)
-    tables.append(Table("What the gate cannot see", [""], [[f"{kind}: {seen}"] for kind, seen in CANNOT_SEE.items()]))
-    print_results(found, {**figures, "cannot_see": CANNOT_SEE}, tables, options)
+    tables.append(Table("What the gate cannot see", [""], [[f"{kind}: {limit}"] for kind, limit in CANNOT_SEE.items()]))
+    print_results(host, {**figures, "cannot_see": CANNOT_SEE}, tables, options)
 
 
 def _pairs(title: str, file: Path) -> tuple[Mapping[str, Mapping[str, int]], Table]:
@@ -165,9 +165,11 @@ def _pairs(title: str, file: Path) -> tuple[Mapping[str, Mapping[str, int]], Tab
         context = Context(texts=tuple(_hits([quote])))
         variant = Variant(name, f"{pair.claim[:-1]} [1]{pair.claim[-1]}", context, "")
         counts.setdefault(name, Counter())[variant.outcome()] += 1
-    rows = [_row(Result(name, found)) for name, found in counts.items()]
+    rows = [_row(Result(name, outcome_counts)) for name, outcome_counts in counts.items()]
     columns = ["claims", "pairs", "caught", "unchecked", "supported"]
-    figures = {name: {str(outcome): n for outcome, n in found.items()} for name, found in counts.items()}
+    figures = {
+        name: {str(outcome): n for outcome, n in outcome_counts.items()} for name, outcome_counts in counts.items()
+    }
     return figures, Table(title, columns, rows)
 
 
@@ -225,8 +227,8 @@ def _replaced(text: str, pair: tuple[str, str]) -> str:
 
 def _swapped(text: str) -> str:
     """The sentence with a single mark, that of the other quote."""
-    first, *others = _MARK.finditer(text)
-    for match in reversed(others):
+    first, *other_marks = _MARK.finditer(text)
+    for match in reversed(other_marks):
         text = text[: match.start()] + text[match.end() :]
     moved = first[0].replace("[1]", "[2]").replace("image1", "image2")
     return text[: first.start()] + moved + text[first.end() :]

@@ -31,9 +31,9 @@ Figures = dict[str, Any]
 
 def flight(collection: Collection, questions: Callable[[int], list[str]]) -> tuple[Figures, Table]:
     """How many answers are under way."""
-    asked = questions(640)
+    texts = questions(640)
     with serving(Reply(text=SHORT, delay_s=ANSWER_S)) as server:
-        _run(collection, asked, server.base_url, AT_ONCE, lambda: None)
+        _run(collection, texts, server.base_url, AT_ONCE, lambda: None)
         starts = sorted(server.arrivals())
     first, last = starts[0], starts[-1]
     until_last_asked = sum(min(start + ANSWER_S, last) - start for start in starts)
@@ -46,7 +46,7 @@ def flight(collection: Collection, questions: Callable[[int], list[str]]) -> tup
         ["from first request to end of last answer", f"{figures['mean']:.1f}", f"≥ {GOAL_IN_FLIGHT}"],
         ["until the last request", f"{figures['mean_until_last_asked']:.1f}", ""],
     ]
-    title = f"mean number of answers under way, {AT_ONCE} at once, {len(asked)} questions in {figures['seconds']:.0f} s"
+    title = f"mean number of answers under way, {AT_ONCE} at once, {len(texts)} questions in {figures['seconds']:.0f} s"
     return figures, Table(title, ("", "mean", "goal"), rows)
 
 
@@ -54,8 +54,8 @@ def memory(collection: Collection, questions: Callable[[int], list[str]]) -> tup
     """How much memory a run takes over time. Reads /proc, so it works on Linux alone."""
     if not STATM.is_file():
         raise SystemExit("Memory is read from /proc, which this system has not; run this part on Linux.")
-    asked = questions(10_000)
-    part, resident = len(asked) // PARTS, list[int]()
+    texts = questions(10_000)
+    part, resident = len(texts) // PARTS, list[int]()
     done = 0
 
     def count() -> None:
@@ -65,17 +65,17 @@ def memory(collection: Collection, questions: Callable[[int], list[str]]) -> tup
             resident.append(_resident())
 
     with serving(Reply(text=SHORT)) as server:
-        _run(collection, asked, server.base_url, USUAL_AT_ONCE, count)
+        _run(collection, texts, server.base_url, USUAL_AT_ONCE, count)
     grown = (resident[-1] - resident[0]) / (part * (len(resident) - 1))
     figures: Figures = {"resident_bytes": resident, "questions_each": part, "grown_bytes_a_question": grown}
     rows = [[f"after {part * number:,}", f"{size / 1e6:.0f} MB"] for number, size in enumerate(resident, 1)]
     rows.append([f"more for each question after the first {part:,}", f"{grown / 1000:.2f} kB"])
-    return figures, Table(f"resident memory of a run of {len(asked):,} questions", ("", ""), rows)
+    return figures, Table(f"resident memory of a run of {len(texts):,} questions", ("", ""), rows)
 
 
-def _run(collection: Collection, asked: Sequence[str], base_url: str, at_once: int, count: Callable[[], None]) -> None:
+def _run(collection: Collection, texts: Sequence[str], base_url: str, at_once: int, count: Callable[[], None]) -> None:
     """Answer questions over the collection, and store the answers in a temporary folder."""
-    examples = [Example(id=str(n), query=Query(text=text), reference=Reference()) for n, text in enumerate(asked)]
+    examples = [Example(id=str(n), query=Query(text=text), reference=Reference()) for n, text in enumerate(texts)]
     search = Search(make_retriever("lexical", collection))
     settings = ChatSettings(model="scripted", base_url=base_url, images=False)
     answerer = Answerer(make_generator(settings, collection), search=search, scope="collection")

@@ -71,7 +71,7 @@ def main() -> None:
         "--questions", type=int, metavar="N", help="to ask (overhead 200, first 100, flight 640, memory 10,000)"
     )
     options = parser.parse_args()
-    found, figures, tables = machine(), dict[str, object](), list[Table]()
+    host, figures, tables = machine(), dict[str, object](), list[Table]()
     with working_folder(options.collection) as folder, Collection.open_or_create(folder) as collection:
         if not collection.counts().documents:
             fill_with_crops(collection, Writing(seed=1), quotes=options.quotes, documents=options.documents)
@@ -79,7 +79,7 @@ def main() -> None:
         for name in options.only:
             figures[name], table = parts[name](collection, partial(_questions, collection, options))
             tables.append(table)
-    print_results(found, figures, tables, options)
+    print_results(host, figures, tables, options)
 
 
 def _questions(collection: Collection, options: Namespace, usual: int) -> list[str]:
@@ -90,7 +90,7 @@ def _questions(collection: Collection, options: Namespace, usual: int) -> list[s
 
 
 def _overhead(collection: Collection, questions: Questions) -> tuple[Figures, Table]:
-    asked, retriever = questions(200), make_retriever("lexical", collection)
+    texts, retriever = questions(200), make_retriever("lexical", collection)
 
     def rag(*, pictures: bool = False) -> Rag:
         settings = ChatSettings(model="scripted", base_url=server.base_url, images=pictures)
@@ -98,38 +98,38 @@ def _overhead(collection: Collection, questions: Questions) -> tuple[Figures, Ta
 
     with serving(Reply(text=ANSWER)) as server:
         words, kept = rag(), rag(pictures=True)
-        some = asked[:WAITING]
-        taken = {
-            "words": _spread(server, words.answer_async, some, asked),
-            "words, streamed": _spread(server, partial(_to_the_end, words), some, asked),
-            "pictures, encoded now": _spread(server, lambda text: rag(pictures=True).answer_async(text), some, asked),
-            "pictures, encoded before": _spread(server, kept.answer_async, asked, asked),
+        some = texts[:WAITING]
+        durations = {
+            "words": _spread(server, words.answer_async, some, texts),
+            "words, streamed": _spread(server, partial(_to_the_end, words), some, texts),
+            "pictures, encoded now": _spread(server, lambda text: rag(pictures=True).answer_async(text), some, texts),
+            "pictures, encoded before": _spread(server, kept.answer_async, texts, texts),
         }
-    goal, size = f"≤ {GOAL_OVERHEAD_MS}", f"{collection.counts().quotes:,} quotes, {len(asked)} questions"
+    goal, size = f"≤ {GOAL_OVERHEAD_MS}", f"{collection.counts().quotes:,} quotes, {len(texts)} questions"
     keys = ("median_ms", "p95_ms", "median_before_ms", "median_after_ms")
-    rows = [[name, *(f"{took[key]:.1f}" for key in keys), goal] for name, took in taken.items()]
+    rows = [[name, *(f"{took[key]:.1f}" for key in keys), goal] for name, took in durations.items()]
     columns = ("", "median", "p95", "median before the server has it", "after", "goal")
-    return dict(taken), Table(f"milliseconds from question to last byte, {size}", columns, rows)
+    return dict(durations), Table(f"milliseconds from question to last byte, {size}", columns, rows)
 
 
 def _first(collection: Collection, questions: Questions) -> tuple[Figures, Table]:
-    asked = questions(100)
+    texts = questions(100)
     chunks = -(-len(ANSWER) // CHUNK)
     delays = (0.0, FIRST_AFTER_S, *[NEXT_AFTER_S] * (chunks - 1))
     with serving(Reply(text=ANSWER, sizes=(CHUNK,), delays_s=delays)) as server:
         settings = ChatSettings(model="scripted", base_url=server.base_url, images=False)
         rag = Rag(make_retriever("lexical", collection), make_generator(settings, collection))
-        told = asyncio.run(_first_told(rag, [*asked[:WAITING], *asked]))
+        first_words = asyncio.run(_first_told(rag, [*texts[:WAITING], *texts]))
         due = [arrival + FIRST_AFTER_S for arrival in server.arrivals()]
-    taken = [1000 * (at - when) for at, when in zip(told, due, strict=True)][WAITING:]
-    figures = {"median_ms": statistics.median(taken), "p95_ms": _p95(taken)}
+    milliseconds = [1000 * (at - when) for at, when in zip(first_words, due, strict=True)][WAITING:]
+    figures = {"median_ms": statistics.median(milliseconds), "p95_ms": _p95(milliseconds)}
     row = ["first words", *(f"{value:.2f}" for value in figures.values()), f"≤ {GOAL_FIRST_MS}"]
-    title = f"milliseconds to the first words, {len(asked)} questions"
+    title = f"milliseconds to the first words, {len(texts)} questions"
     return figures, Table(title, ("", "median", "p95", "goal"), [row])
 
 
 def _spread(
-    server: ModelProcess, ask: Callable[[str], Awaitable[object]], before: Sequence[str], asked: Sequence[str]
+    server: ModelProcess, ask: Callable[[str], Awaitable[object]], before: Sequence[str], texts: Sequence[str]
 ) -> dict[str, float]:
     """Times of questions: in total, until the server has them, and after that; those `before` are not counted."""
 
@@ -137,17 +137,17 @@ def _spread(
         for question in before:
             await ask(question)
         server.arrivals()
-        return [await _timed(ask, question) for question in asked]
+        return [await _timed(ask, question) for question in texts]
 
     spans = asyncio.run(all_of_them())
     arrivals = server.arrivals()
-    whole = [1000 * (end - start) for start, end in spans]
-    until = [1000 * (there - start) for (start, _), there in zip(spans, arrivals, strict=True)]
+    totals = [1000 * (end - start) for start, end in spans]
+    until = [1000 * (arrival - start) for (start, _), arrival in zip(spans, arrivals, strict=True)]
     return {
-        "median_ms": statistics.median(whole),
-        "p95_ms": _p95(whole),
+        "median_ms": statistics.median(totals),
+        "p95_ms": _p95(totals),
         "median_before_ms": statistics.median(until),
-        "median_after_ms": statistics.median(all - part for all, part in zip(whole, until, strict=True)),
+        "median_after_ms": statistics.median(all - part for all, part in zip(totals, until, strict=True)),
     }
 
 
@@ -165,11 +165,11 @@ async def _to_the_end(rag: Rag, question: str) -> None:
 
 async def _first_told(rag: Rag, questions: Sequence[str]) -> list[float]:
     """When the event with the first words of each answer came; each answer is read to its end."""
-    told = []
+    first_words = []
     for question in questions:
         async with aclosing(rag.stream(question)) as events:
-            told.append([perf_counter() async for event in events if isinstance(event, TextEvent)][0])  # noqa: RUF015
-    return told
+            first_words.append([perf_counter() async for event in events if isinstance(event, TextEvent)][0])  # noqa: RUF015
+    return first_words
 
 
 def _p95(values: Sequence[float]) -> float:

@@ -85,9 +85,9 @@ def main() -> None:
     parser.add_argument("--boxes", action="store_true", help="list the gold boxes that are not in the context of 15")
     parser.add_argument("--data", type=Path, metavar="DIR", help="other documents and questions in MMDocIR's form")
     options = parser.parse_args()
-    found, folder = machine(), options.data or mmdocir()
+    host, folder = machine(), options.data or mmdocir()
     with collection_of([folder] if options.data else research_folders(), options) as collection:
-        measured = list(_measured(collection, [one for one in load_mmdocir(folder) if one.reference.boxes]))
+        measured = list(_measured(collection, [example for example in load_mmdocir(folder) if example.reference.boxes]))
     rows, unmet = [row for row, _ in measured], [box for _, boxes in measured for box in boxes]
     types = sorted({name for row in rows for name in row.evidence_types})
     groups = {
@@ -97,12 +97,14 @@ def main() -> None:
     }
     figures = {
         "goals": GOALS,
-        "figures": {name: {"n": len(own), **_plain(own)} for name, own in groups.items()},
+        "figures": {name: {"n": len(group_rows), **_plain(group_rows)} for name, group_rows in groups.items()},
         "not_in_context": [asdict(box) for box in unmet],
         "rows": [asdict(row) for row in rows],
     }
     tables = [
-        Table("gold boxes met, %", ("", "n", *FIGURES), [_line(name, own) for name, own in groups.items()]),
+        Table(
+            "gold boxes met, %", ("", "n", *FIGURES), [_line(name, group_rows) for name, group_rows in groups.items()]
+        ),
         Table("95 % interval", ("", *FIGURES), [["over documents", *map(_bounds, _intervals(rows).values())]]),
     ]
     if options.boxes:
@@ -110,13 +112,13 @@ def main() -> None:
             Table("met by no quote", _COLUMNS, [_cells(box) for box in unmet if not box.met_by]),
             Table("met, but not in the context", _COLUMNS, [_cells(box) for box in unmet if box.met_by]),
         ]
-    print_results(found, figures, tables, options)
+    print_results(host, figures, tables, options)
 
 
 def _measured(collection: Collection, examples: Sequence[Example]) -> Iterator[tuple[BoxRow, list[UnmetBox]]]:
     quotes = {document.name: collection.document_quotes(document.name) for document in collection.documents()}
-    asked = [example for example in examples if example.document in quotes]
-    for example, prediction in zip(asked, contexts_of(collection, asked), strict=True):
+    measurable = [example for example in examples if example.document in quotes]
+    for example, prediction in zip(measurable, contexts_of(collection, measurable), strict=True):
         yield _measure(example, quotes[example.document or ""], prediction)
 
 
@@ -131,17 +133,17 @@ def _measure(example: Example, quotes: Sequence[Quote], prediction: Prediction) 
     by_page: defaultdict[Place, list[Box]] = defaultdict(list)
     for place, box in _places(quotes):
         by_page[place].append(box)
-    found = GoldBoxRecall(by_page).row(prediction, example)
+    recalls = GoldBoxRecall(by_page).row(prediction, example)
     context, gold = prediction.contexts["c15"], gold_boxes(example)
     answer = run_sync(ExtractiveGenerator().answer(example.query, context))
-    cited = [context.quote(one.kind, one.number) for one in answer.citations]
-    seen = _places([hit.quote for hit in context.hits])
-    pages = {place for place, _ in seen}
-    shares = {name: found[f"gold_box_recall.{name}"] for name in ("parser", "c15", "c20")}
+    cited = [context.quote(citation.kind, citation.number) for citation in answer.citations]
+    context_places = _places([hit.quote for hit in context.hits])
+    pages = {place for place, _ in context_places}
+    shares = {name: recalls[f"gold_box_recall.{name}"] for name in ("parser", "c15", "c20")}
     shares["cited"] = share_met(gold, _places([quote for quote in cited if quote is not None]))
     shares["page"] = sum(place in pages for place, _ in gold) / len(gold)
-    met = boxes_met(gold, seen)
-    unmet = [_unmet(example, one, quotes, pages) for one, is_met in zip(gold, met, strict=True) if not is_met]
+    met = boxes_met(gold, context_places)
+    unmet = [_unmet(example, box, quotes, pages) for box, is_met in zip(gold, met, strict=True) if not is_met]
     return BoxRow(example.id, example.document or "", example.evidence_types, len(gold), shares), unmet
 
 
@@ -177,7 +179,11 @@ def _plain(rows: Sequence[BoxRow]) -> dict[str, object]:
 
 
 def _line(name: str, rows: Sequence[BoxRow]) -> list[str]:
-    return [name, str(len(rows)), *(percent(one.mean if one else None) for one in _intervals(rows).values())]
+    return [
+        name,
+        str(len(rows)),
+        *(percent(interval.mean if interval else None) for interval in _intervals(rows).values()),
+    ]
 
 
 def _bounds(interval: Interval | None) -> str:

@@ -80,7 +80,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--misses", action="store_true", help="print each claim whose highlight is not the gold words")
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     claims = [Claim.model_validate_json(line) for line in CLAIMS.read_text("utf-8").splitlines()]
     with working_folder(None) as folder, Collection.open_or_create(folder / "collection") as collection:
         make_pages(folder)
@@ -89,15 +89,15 @@ def main() -> None:
         marked = [_marked(claim, quotes, collection) for claim in claims]
     figures, tables = {}, []
     for name in SETS:
-        chosen = [one for one in marked if one.claim.set == name]
+        chosen = [case for case in marked if case.claim.set == name]
         if chosen:
-            parts = [(group, [one for one in chosen if one.claim.group == group]) for group in GROUPS]
+            parts = [(group, [case for case in chosen if case.claim.group == group]) for group in GROUPS]
             rows = [(group, _figures(part)) for group, part in [("all", chosen), *parts] if part]
             figures[name] = dict(rows)
             tables.append(_table(f"{len(chosen)} claims written {name}", rows))
     if options.misses:
         tables += [_misses(marked)]
-    print_results(found, figures, tables, options)
+    print_results(host, figures, tables, options)
 
 
 def _marked(claim: Claim, quotes: Sequence[Quote], collection: Collection) -> Marked:
@@ -124,8 +124,8 @@ def _marked(claim: Claim, quotes: Sequence[Quote], collection: Collection) -> Ma
 
 def _quote(claim: Claim, quotes: Sequence[Quote]) -> Quote:
     """The shortest quote that begins as the claim says: a whole scanned page begins like its first paragraph."""
-    there = [quote for quote in quotes if (quote.document, quote.page) == (claim.document, claim.page)]
-    fitting = [quote for quote in there if text_of(quote).startswith(claim.begins)]
+    page_quotes = [quote for quote in quotes if (quote.document, quote.page) == (claim.document, claim.page)]
+    fitting = [quote for quote in page_quotes if text_of(quote).startswith(claim.begins)]
     if not fitting:
         raise ValueError(f"no quote of page {claim.page} of {claim.document} begins with {claim.begins!r}")
     return min(fitting, key=lambda quote: len(text_of(quote)))
@@ -133,26 +133,26 @@ def _quote(claim: Claim, quotes: Sequence[Quote]) -> Quote:
 
 def _gold(claim: Claim, words: Sequence[tuple[int, str]]) -> frozenset[int]:
     """The words, of those numbered, that the claim's gold names. Raises ValueError where they are not there."""
-    found: set[int] = set()
+    gold_words: set[int] = set()
     for named in claim.gold:
-        said, which = (named, None) if isinstance(named, str) else named
-        places = list(_places(said, words))
-        if not places or (which is None and len(places) > 1) or len(places) < (which or 1):
-            raise ValueError(f"{said!r} is in the quote of {claim.claim!r} {len(places)} times")
-        found |= places[(which or 1) - 1]
-    return frozenset(found)
+        phrase, occurrence = (named, None) if isinstance(named, str) else named
+        places = list(_places(phrase, words))
+        if not places or (occurrence is None and len(places) > 1) or len(places) < (occurrence or 1):
+            raise ValueError(f"{phrase!r} is in the quote of {claim.claim!r} {len(places)} times")
+        gold_words |= places[(occurrence or 1) - 1]
+    return frozenset(gold_words)
 
 
-def _places(said: str, words: Sequence[tuple[int, str]]) -> Iterator[set[int]]:
+def _places(phrase: str, words: Sequence[tuple[int, str]]) -> Iterator[set[int]]:
     """Yield the words that say it, compared by letters and digits alone, so that hyphens at line ends do not matter."""
-    wanted = _bare(said)
+    wanted = _bare(phrase)
     bare = [(at, _bare(word)) for at, word in words if _bare(word)]
     for first in range(len(bare)):
-        held, last = "", first
-        while last < len(bare) and len(held) < len(wanted):
-            held += bare[last][1]
+        joined, last = "", first
+        while last < len(bare) and len(joined) < len(wanted):
+            joined += bare[last][1]
             last += 1
-        if held == wanted:
+        if joined == wanted:
             yield {at for at, _ in bare[first:last]}
 
 
@@ -165,22 +165,22 @@ def _under(boxes: Sequence[Box], words: Sequence[PageWord]) -> frozenset[int]:
 
 
 def _figures(marked: Sequence[Marked]) -> dict[str, float | None]:
-    shown, gold = sum(len(one.shown) for one in marked), sum(len(one.gold) for one in marked)
-    both = sum(len(one.shown & one.gold) for one in marked)
-    highlighted = [one for one in marked if one.shown]
-    without = [one for one in marked if not one.gold]
-    times = sorted(1000 * one.seconds for one in marked)
+    shown, gold = (sum(len(getattr(case, words)) for case in marked) for words in ("shown", "gold"))
+    common = sum(len(case.shown & case.gold) for case in marked)
+    highlighted = [case for case in marked if case.shown]
+    without = [case for case in marked if not case.gold]
+    times = sorted(1000 * case.seconds for case in marked)
     return {
         "claims": len(marked),
-        "precision": both / shown if shown else None,
-        "recall": both / gold if gold else None,
+        "precision": common / shown if shown else None,
+        "recall": common / gold if gold else None,
         "highlighted": len(highlighted),
-        "no_overlap": sum(not one.shown & one.gold for one in highlighted),
-        "median_area": statistics.median(one.area for one in highlighted) if highlighted else None,
-        "median_gold_area": statistics.median(one.gold_area for one in highlighted) if highlighted else None,
+        "no_overlap": sum(not case.shown & case.gold for case in highlighted),
+        "median_area": statistics.median(case.area for case in highlighted) if highlighted else None,
+        "median_gold_area": statistics.median(case.gold_area for case in highlighted) if highlighted else None,
         "element": len(marked) - len(highlighted),
         "without_gold": len(without),
-        "element_rightly": sum(not one.shown for one in without),
+        "element_rightly": sum(not case.shown for case in without),
         "milliseconds_median": statistics.median(times) if times else None,
         "milliseconds_95": times[int(0.95 * (len(times) - 1))] if times else None,
     }
@@ -220,9 +220,13 @@ def _cells(figures: dict[str, float | None]) -> list[str]:
 def _misses(marked: Sequence[Marked]) -> Table:
     """A table of the claims with a word too many or too few."""
     rows = [
-        [one.claim.claim, f"+{len(one.shown - one.gold)} -{len(one.gold - one.shown)}", " / ".join(one.said)]
-        for one in marked
-        if one.shown != one.gold
+        [
+            case.claim.claim,
+            f"+{len(case.shown - case.gold)} -{len(case.gold - case.shown)}",
+            " / ".join(case.said),
+        ]
+        for case in marked
+        if case.shown != case.gold
     ]
     return Table("Highlights that are not the gold words", ["claim", "words", "highlighted"], rows)
 

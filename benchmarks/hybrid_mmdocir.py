@@ -95,8 +95,8 @@ def main() -> None:
         of_settings: dict[Setting, Sequence[QuestionRow]] = {}
         for setting in SETTINGS:
             with _constants(setting):
-                made = found(examples, PageFusion(lexical, [minilm], weights=(1, 1)), collection)
-                of_settings[setting] = rows_of(sets, made, lengths)
+                fused = found(examples, PageFusion(lexical, [minilm], weights=(1, 1)), collection)
+                of_settings[setting] = rows_of(sets, fused, lengths)
     rows[LEFT_OUT], chosen = _left_out(of_settings, rows["lexical"])
     compared = {
         group: {
@@ -152,10 +152,10 @@ def _left_out(
     documents = np.array([row.document for row in lexical])
     rows, chosen = list(lexical), Counter[Setting]()
     for name in dict.fromkeys(row.document for row in lexical):
-        others = documents != name
-        best = max(gains, key=lambda setting: round(float(gains[setting][others].mean(axis=0).min()), 12))
+        is_other = documents != name
+        best = max(gains, key=lambda setting: round(float(gains[setting][is_other].mean(axis=0).min()), 12))
         chosen[best] += 1
-        for i in np.flatnonzero(~others).tolist():
+        for i in np.flatnonzero(~is_other).tolist():
             rows[i] = of_settings[best][i]
     return rows, chosen
 

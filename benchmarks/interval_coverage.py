@@ -59,8 +59,8 @@ class Drawing:
 
     def total(self, values: NDArray[Any]) -> Array:
         """The sum over the questions of each document."""
-        found: Array = (values * self.there).sum(axis=2).astype(np.float64)
-        return found
+        sums: Array = (values * self.there).sum(axis=2).astype(np.float64)
+        return sums
 
     def right_or_wrong(self) -> Data:
         """The share of right answers."""
@@ -77,16 +77,16 @@ class Drawing:
         """Pooled F1, with one to three gold quotes a question, and one to four cited ones."""
         gold, cited = (self.chance.integers(1, most + 1, size=self.there.shape) for most in (3, 4))
         common = self.chance.binomial(np.minimum(gold, cited), self.centres())
-        most_common = np.mean([min(one, other) for one in range(1, 4) for other in range(1, 5)])
+        most_common = np.mean([min(below_count, other) for below_count in range(1, 4) for other in range(1, 5)])
         return Data(2 * self.total(common), self.total(gold + cited), float(2 * self.share * most_common / 4.5))
 
     def difference(self, gain: float = 0.1) -> Data:
         """The difference of two systems that share 60 % of their luck; the first also answers `gain` of the rest."""
         centres = self.centres()
-        others = (centres + self.centres()) / 2
+        other_scores = (centres + self.centres()) / 2
         luck, alone = self.chance.random(self.there.shape), self.chance.random(self.there.shape)
         ours = (luck < centres) | (self.chance.random(self.there.shape) < gain)
-        theirs = np.where(self.chance.random(self.there.shape) < 0.6, luck, alone) < others
+        theirs = np.where(self.chance.random(self.there.shape) < 0.6, luck, alone) < other_scores
         truth = gain * (1 - self.share)
         return Data(self.total(ours * 1.0 - theirs), self.total(self.there), truth, (-1.0, 1.0))
 
@@ -107,12 +107,14 @@ KINDS: Mapping[str, Callable[[Drawing], Data]] = {
 def ours(data: Data) -> tuple[Array, Array]:
     """The intervals of this package; NaN where it gives none."""
     figure, names = ratio_of("figure", "above", "below", limits=data.limits), list(range(data.above.shape[1]))
-    found = []
+    bounds = []
     for above, below in zip(data.above.tolist(), data.below.tolist(), strict=True):
-        rows = [{"above": one, "below": other} for one, other in zip(above, below, strict=True)]
-        one = jackknife_estimate(figure, rows, names)
-        found.append((None if one is None else one.interval()) or (np.nan, np.nan))
-    low, high = np.array(found).T
+        rows = [
+            {"above": above_value, "below": below_value} for above_value, below_value in zip(above, below, strict=True)
+        ]
+        estimate = jackknife_estimate(figure, rows, names)
+        bounds.append((None if estimate is None else estimate.interval()) or (np.nan, np.nan))
+    low, high = np.array(bounds).T
     return low, high
 
 
@@ -135,8 +137,8 @@ def bootstraps(data: Data, draws: Array) -> Iterator[tuple[Array, Array]]:
     """The intervals by percentile, bootstrap-t and BCa; `draws` (resamples, documents) says how often each is drawn."""
 
     def drawn(values: Array) -> Array:
-        found: Array = np.einsum("bg,rg->rb", draws, values)
-        return found
+        totals: Array = np.einsum("bg,rg->rb", draws, values)
+        return totals
 
     above, below = drawn(data.above), drawn(data.below)
     samples = above / below
@@ -156,21 +158,21 @@ def bootstraps(data: Data, draws: Array) -> Iterator[tuple[Array, Array]]:
 
 def _quantile(samples: Array, at: float) -> Array:
     known = np.isfinite(samples).any(axis=1)
-    found = np.zeros(len(samples))
-    found[known] = np.nanquantile(samples[known], at, axis=1)
-    return found
+    quantiles = np.zeros(len(samples))
+    quantiles[known] = np.nanquantile(samples[known], at, axis=1)
+    return quantiles
 
 
 def _bca(samples: Array, figures: Array, left: Array) -> tuple[Array, Array]:
     smaller = ((samples < figures[:, None]).mean(axis=1) + (samples <= figures[:, None]).mean(axis=1)) / 2
-    bias = np.array([NORMAL.inv_cdf(min(max(one, 1e-4), 1 - 1e-4)) for one in smaller])
+    bias = np.array([NORMAL.inv_cdf(min(max(share, 1e-4), 1 - 1e-4)) for share in smaller])
     apart = left.mean(axis=1, keepdims=True) - left
     with np.errstate(divide="ignore", invalid="ignore"):
         skew = np.nan_to_num((apart**3).sum(axis=1) / (6 * (apart**2).sum(axis=1) ** 1.5))
     ordered, ends = np.sort(samples, axis=1), []
     for at in QUANTILES:
         moved = bias + NORMAL.inv_cdf(at)
-        shares = [NORMAL.cdf(float(one)) for one in bias + moved / (1 - skew * moved)]
+        shares = [NORMAL.cdf(float(score)) for score in bias + moved / (1 - skew * moved)]
         places = np.minimum((np.array(shares) * samples.shape[1]).astype(int), samples.shape[1] - 1)
         ends.append(ordered[np.arange(len(ordered)), places])
     return ends[0], ends[1]
@@ -178,13 +180,13 @@ def _bca(samples: Array, figures: Array, left: Array) -> tuple[Array, Array]:
 
 def measured(data: Data, draws: Array) -> dict[str, tuple[float, float]]:
     """By method, the share of intervals that contain the true value, and their mean width."""
-    found = dict(zip(METHODS, (ours(data), plain_t(data), *bootstraps(data, draws)), strict=True))
+    intervals = dict(zip(METHODS, (ours(data), plain_t(data), *bootstraps(data, draws)), strict=True))
     return {
         name: (
             float(((low <= data.truth + 1e-12) & (high >= data.truth - 1e-12)).mean()),
             float(np.nanmean(high - low)),
         )
-        for name, (low, high) in found.items()
+        for name, (low, high) in intervals.items()
     }
 
 
@@ -194,7 +196,7 @@ def main() -> None:
     parser.add_argument("--sets", type=int, metavar="N", default=1000, help="data sets of each kind (%(default)s)")
     parser.add_argument("--resamples", type=int, metavar="N", default=999, help="of each bootstrap (%(default)s)")
     options = parser.parse_args()
-    found, chance = machine(), np.random.default_rng(0)
+    host, chance = machine(), np.random.default_rng(0)
     figures: list[dict[str, Any]] = []
     for kind, draw in KINDS.items():
         for number in DOCUMENTS:
@@ -205,19 +207,19 @@ def main() -> None:
                     case = {"kind": kind, "documents": number, "share": share, "correlation": correlation}
                     figures.append({**case, "methods": measured(data, draws)})
             print(f"{kind}, {number} documents", file=sys.stderr)
-    tables = [_table(kind, [one for one in figures if one["kind"] == kind]) for kind in KINDS]
-    print_results(found, {"cases": figures}, tables, options)
+    tables = [_table(kind, [case for case in figures if case["kind"] == kind]) for kind in KINDS]
+    print_results(host, {"cases": figures}, tables, options)
 
 
 def _table(kind: str, figures: list[dict[str, Any]]) -> Table:
     """A row for each number of documents, over all shares and correlations."""
     rows = []
     for number in DOCUMENTS:
-        cases = [one["methods"] for one in figures if one["documents"] == number]
+        cases = [case["methods"] for case in figures if case["documents"] == number]
         cells = []
         for method in METHODS:
-            held, widths = np.array([case[method] for case in cases]).T
-            cells.append(f"{100 * held.mean():.1f} ({100 * held.min():.0f}); {100 * widths.mean():.1f}")
+            coverage, widths = np.array([case[method] for case in cases]).T
+            cells.append(f"{100 * coverage.mean():.1f} ({100 * coverage.min():.0f}); {100 * widths.mean():.1f}")
         rows.append([str(number), *cells])
     return Table(f"{kind}: held, % (least of any case); width, points", ("documents", *METHODS), rows)
 

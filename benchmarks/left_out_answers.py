@@ -55,31 +55,35 @@ class LeftOut(BaseModel):
 
 def left_out(asked: Sequence[Asked]) -> list[LeftOut]:
     """The results for each constant of the grid; questions that cannot be answered are left out."""
-    own = [one for one in asked if one.set == MMLONGBENCH and one.example.reference.answer_format != "none"]
-    documents = [one.example.document or "" for one in own]
-    shipped = _scores(own)
-    found = []
+    answerable = [
+        question
+        for question in asked
+        if question.set == MMLONGBENCH and question.example.reference.answer_format != "none"
+    ]
+    documents = [question.example.document or "" for question in answerable]
+    shipped = _scores(answerable)
+    results = []
     for module, name, values in GRID:
         scores = [shipped]
         for value in values:
             with _constant(module, name, value):
-                scores.append(_scores(own))
+                scores.append(_scores(answerable))
         named = [str(getattr(module, name)), *map(str, values)]
-        found.append(_held_out(f"{module.__name__.rpartition('.')[2]}.{name}", named, np.array(scores), documents))
-    return found
+        results.append(_held_out(f"{module.__name__.rpartition('.')[2]}.{name}", named, np.array(scores), documents))
+    return results
 
 
-def left_out_table(found: Sequence[LeftOut]) -> Table:
+def left_out_table(results: Sequence[LeftOut]) -> Table:
     """A table with scores in per cent and differences in percentage points."""
     cells = [
         [
-            one.name,
-            ", ".join(f"{value}: {percent(score)}" for value, score in one.scores.items()),
-            percent(one.held_out),
-            bounds(one.less_shipped, signed=True),
-            ", ".join(f"{value}: {count}" for value, count in one.chosen.items()),
+            result.name,
+            ", ".join(f"{value}: {percent(score)}" for value, score in result.scores.items()),
+            percent(result.held_out),
+            bounds(result.less_shipped, signed=True),
+            ", ".join(f"{value}: {count}" for value, count in result.chosen.items()),
         ]
-        for one in found
+        for result in results
     ]
     title = "mean of gold page cited and answer said, MMLongBench-Doc, answerable, %"
     return Table(title, ("", "by value, shipped first", "left out", "less shipped", "documents by value"), cells)
@@ -88,11 +92,14 @@ def left_out_table(found: Sequence[LeftOut]) -> Table:
 def _held_out(name: str, values: Sequence[str], scores: npt.NDArray[np.float64], documents: Sequence[str]) -> LeftOut:
     """The results for one constant; `scores` are (values, questions), those of the shipped value first."""
     at = np.array(documents)
-    chosen = {own: int(np.argmax(scores[:, at != own].mean(axis=1).round(12))) for own in dict.fromkeys(documents)}
-    held_out = [float(scores[chosen[own], place]) for place, own in enumerate(documents)]
+    chosen = {
+        document: int(np.argmax(scores[:, at != document].mean(axis=1).round(12)))
+        for document in dict.fromkeys(documents)
+    }
+    held_out = [float(scores[chosen[document], place]) for place, document in enumerate(documents)]
     return LeftOut(
         name=name,
-        scores={value: float(own.mean()) for value, own in zip(values, scores, strict=True)},
+        scores={value: float(value_scores.mean()) for value, value_scores in zip(values, scores, strict=True)},
         held_out=float(np.mean(held_out)),
         chosen={value: list(chosen.values()).count(place) for place, value in enumerate(values)},
         less_shipped=paired_difference(held_out, scores[0].tolist(), documents),

@@ -53,7 +53,7 @@ def main() -> None:
     parser = arguments(__doc__)
     add_collection_options(parser)
     options = parser.parse_args()
-    found, folder = machine(), mmdocir()
+    host, folder = machine(), mmdocir()
     grid = ["as shipped", *(f"{name} × {times:g}" for _, name in NAMES for times in TIMES)]
     with collection_of(research_folders(), options) as collection:
         examples = [example for example in load_mmdocir(folder) if example.reference.boxes]
@@ -62,21 +62,29 @@ def main() -> None:
             for times in TIMES:
                 with constant(module, name, times):
                     scores.append(c15(collection, examples))
-    documents, read = [example.document or "" for example in examples], np.array(scores)
-    chosen = {name: chosen_without(name, documents, read) for name in dict.fromkeys(documents)}
+    documents, score_matrix = [example.document or "" for example in examples], np.array(scores)
+    chosen = {name: chosen_without(name, documents, score_matrix) for name in dict.fromkeys(documents)}
     outcomes = {
-        "left out, of equals the shipped": held_out([equal[0] for equal in chosen.values()], chosen, documents, read),
-        "left out, of equals the worst": held_out([equal[1] for equal in chosen.values()], chosen, documents, read),
-        **dict(zip(grid, read.tolist(), strict=True)),
+        "left out, of equals the shipped": held_out(
+            [equal[0] for equal in chosen.values()], chosen, documents, score_matrix
+        ),
+        "left out, of equals the worst": held_out(
+            [equal[1] for equal in chosen.values()], chosen, documents, score_matrix
+        ),
+        **dict(zip(grid, score_matrix.tolist(), strict=True)),
     }
     rows = [
-        [name, percent(float(np.mean(own))), bounds(paired_difference(own, read[0].tolist(), documents), signed=True)]
-        for name, own in outcomes.items()
+        [
+            name,
+            percent(float(np.mean(case_scores))),
+            bounds(paired_difference(case_scores, score_matrix[0].tolist(), documents), signed=True),
+        ]
+        for name, case_scores in outcomes.items()
     ]
     picks = {name: [grid[at] for at in equal] for name, equal in chosen.items()}
     figures = {
         "questions": len(examples),
-        "outcomes": {name: float(np.mean(own)) for name, own in outcomes.items()},
+        "outcomes": {name: float(np.mean(case_scores)) for name, case_scores in outcomes.items()},
         "chosen": picks,
     }
     tables = [
@@ -87,7 +95,7 @@ def main() -> None:
             [[k, *v] for k, v in picks.items()],
         ),
     ]
-    print_results(found, figures, tables, options)
+    print_results(host, figures, tables, options)
 
 
 @contextmanager
@@ -114,10 +122,10 @@ def c15(collection: Collection, examples: Sequence[Example]) -> list[float]:
 
 def chosen_without(name: str, documents: Sequence[str], scores: npt.NDArray[np.float64]) -> tuple[int, int]:
     """Positions of two settings among the best on all other documents: the first, and the one worst on this one."""
-    own = np.array(documents) == name
-    means = scores[:, ~own].mean(axis=1).round(12)
+    is_document = np.array(documents) == name
+    means = scores[:, ~is_document].mean(axis=1).round(12)
     equal = np.flatnonzero(means == means.max())
-    return int(equal[0]), int(equal[scores[equal][:, own].mean(axis=1).argmin()])
+    return int(equal[0]), int(equal[scores[equal][:, is_document].mean(axis=1).argmin()])
 
 
 def held_out(

@@ -61,8 +61,8 @@ class Segments:
     def add(self, documents: Sequence[MadeDocument]) -> None:
         """Writes a segment."""
         builder = SegmentBuilder()
-        for one in documents:
-            builder.add(one.name, zip(one.rows, one.quotes, strict=True))
+        for document in documents:
+            builder.add(document.name, zip(document.rows, document.quotes, strict=True))
         segment = builder.segment()
         if segment is not None:
             self._segments.append(read_segment(self._folder / write_segment(self._folder, segment)))
@@ -109,7 +109,9 @@ class WholeMatrix:
 
         self._vocabulary: dict[str, int] = {}
         quotes = [
-            (row, quote) for one in self._documents.values() for row, quote in zip(one.rows, one.quotes, strict=True)
+            (row, quote)
+            for document in self._documents.values()
+            for row, quote in zip(document.rows, document.quotes, strict=True)
         ]
         self._rows = np.array([row for row, _ in quotes])
         number = self._vocabulary.setdefault
@@ -136,10 +138,10 @@ class Tantivy:
 
     def add(self, documents: Sequence[MadeDocument]) -> None:
         """Commits."""
-        for one in documents:
-            for row, quote in zip(one.rows, one.quotes, strict=True):
+        for document in documents:
+            for row, quote in zip(document.rows, document.quotes, strict=True):
                 text = " ".join(words(quote.all_text()))
-                self._writer.add_document(self._library.Document(row=row, name=[one.name], words=[text]))
+                self._writer.add_document(self._library.Document(row=row, name=[document.name], words=[text]))
         self._commit()
 
     def remove(self, document: MadeDocument) -> None:
@@ -171,9 +173,10 @@ class Fts5:
     def add(self, documents: Sequence[MadeDocument]) -> None:
         """Commits."""
         with self._db:
-            for one in documents:
+            for document in documents:
                 texts = (
-                    (row, " ".join(words(quote.all_text()))) for row, quote in zip(one.rows, one.quotes, strict=True)
+                    (row, " ".join(words(quote.all_text())))
+                    for row, quote in zip(document.rows, document.quotes, strict=True)
                 )
                 self._db.executemany("INSERT INTO quotes (rowid, words) VALUES (?, ?)", texts)
 
@@ -195,7 +198,7 @@ def main() -> None:
     parser.add_argument("--quotes", type=int, metavar="N", default=100_000, help="quotes to make (%(default)s)")
     parser.add_argument("--documents", type=int, metavar="N", default=200, help="documents to make (%(default)s)")
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     *documents, more = _documents(options.documents + 1, options.quotes // options.documents)
     texts = [quote.text for document in documents[::20] for quote in document.quotes]
     questions = [words(text) for text in Writing(seed=2).questions(texts, 100)]
@@ -213,16 +216,16 @@ def main() -> None:
             print(f"left out: {error}")
     columns = ("", "build s", "one more document s", "question ms", "MB", "order changes scores by")
     table = Table(f"{options.quotes:,} quotes", columns, [[name, *_cells(row)] for name, row in rows.items()])
-    print_results(found, {"quotes": options.quotes, "engines": rows}, [table], options)
+    print_results(host, {"quotes": options.quotes, "engines": rows}, [table], options)
 
 
 def _documents(number: int, quotes: int) -> list[MadeDocument]:
-    writing, made, row = Writing(seed=1), [], 0
+    writing, batches, row = Writing(seed=1), [], 0
     for i in range(number):
         parsed: tuple[Quote, ...] = make_document(writing, quotes).quotes
-        made.append(MadeDocument(f"made-{i:04d}.txt", range(row, row + len(parsed)), parsed))
+        batches.append(MadeDocument(f"made-{i:04d}.txt", range(row, row + len(parsed)), parsed))
         row += len(parsed)
-    return made
+    return batches
 
 
 def _measured(
@@ -232,17 +235,17 @@ def _measured(
     questions: Sequence[Sequence[str]],
 ) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="quoteweave-") as folder:
-        one, other = engine(Path(folder, "one")), engine(Path(folder, "other"))
-        building = seconds(lambda: one.add(documents))
-        adding = seconds(lambda: one.add([more]))
+        first, other = engine(Path(folder, "one")), engine(Path(folder, "other"))
+        building = seconds(lambda: first.add(documents))
+        adding = seconds(lambda: first.add([more]))
         size = sum(path.stat().st_size for path in Path(folder, "one").rglob("*") if path.is_file())
-        asking = statistics.median(seconds(lambda tokens=tokens: one.search(tokens)) for tokens in questions)  # type: ignore[misc]
+        asking = statistics.median(seconds(lambda tokens=tokens: first.search(tokens)) for tokens in questions)  # type: ignore[misc]
         # The documents are added in another order, in two parts, and one more is added and removed in between.
         passing = MadeDocument("passing.txt", [row + 10_000_000 for row in more.rows], more.quotes)
         other.add([more, passing, *documents[len(documents) // 2 :]])
         other.remove(passing)
         other.add(documents[: len(documents) // 2])
-        differences = [_difference(one.search(tokens), other.search(tokens)) for tokens in questions]
+        differences = [_difference(first.search(tokens), other.search(tokens)) for tokens in questions]
     return {
         "build_s": building,
         "one_more_s": adding,
@@ -252,10 +255,10 @@ def _measured(
     }
 
 
-def _difference(one: Found, other: Found) -> float:
+def _difference(first: Found, other: Found) -> float:
     """The largest difference of the n-th best scores, as a share of the best score."""
-    pairs = zip(sorted(one.values(), reverse=True), sorted(other.values(), reverse=True), strict=False)
-    return max((abs(a - b) for a, b in pairs), default=0.0) / max(one.values(), default=1.0)
+    pairs = zip(sorted(first.values(), reverse=True), sorted(other.values(), reverse=True), strict=False)
+    return max((abs(a - b) for a, b in pairs), default=0.0) / max(first.values(), default=1.0)
 
 
 def _best(scores: Any, rows: Any) -> Found:

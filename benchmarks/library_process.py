@@ -20,8 +20,8 @@ class LibraryProcess:
     def arrivals(self) -> list[float]:
         """When requests came in; each time is returned once."""
         self._pipe.send("arrivals")
-        told: list[float] = self._pipe.recv()
-        return told
+        times: list[float] = self._pipe.recv()
+        return times
 
 
 @contextmanager
@@ -42,11 +42,11 @@ def serving_library() -> Iterator[LibraryProcess]:
 def _serve_library(pipe: Connection) -> None:
     with LibraryServer() as server:
         pipe.send((server.semantic_scholar_url, server.openalex_url))
-        told = 0
+        sent = 0
         try:
             while pipe.recv():
                 times = [request.at for request in server.requests]
-                pipe.send(times[told:])
-                told = len(times)
+                pipe.send(times[sent:])
+                sent = len(times)
         except EOFError:
             return

@@ -79,17 +79,17 @@ def main() -> None:
     parser.add_argument("--rank-by", action="append", metavar="NAME", help="rank candidates by this retriever")
     parser.add_argument("--dead-links", action="store_true", help="have no file to be fetched")
     options = parser.parse_args()
-    found = machine()
-    chosen = SOURCES if options.source is None else [tuple(one.split(",")) for one in options.source]
+    host = machine()
+    chosen = SOURCES if options.source is None else [tuple(sources.split(",")) for sources in options.source]
     if options.paced:
         seconds = {name: _paced(name, options.paced) for (name, *more) in chosen if not more}
         rows = [
-            [name, *(f"{each:.2f}" for each in (min(of), statistics.median(of), _p95(of), max(of)))]
+            [name, *(f"{value:.2f}" for value in (min(of), statistics.median(of), _p95(of), max(of)))]
             for name, of in seconds.items()
         ]
         columns = ("", "least", "median", "95 %", "most")
         paced = Table("seconds from a sentence to its attribution", columns, rows)
-        print_results(found, {"seconds": seconds}, [paced], options)
+        print_results(host, {"seconds": seconds}, [paced], options)
         return
     results: dict[str, list[Result]] = {}
     with LibraryServer() as server:
@@ -98,20 +98,25 @@ def main() -> None:
         results["BM25 over all titles and abstracts"] = _plain(server.library)
         for sources in chosen:
             name = " + ".join(sources)
-            for label, (followed, read) in {name: (FOLLOWED, READ), f"{name}, no full texts": (0, 0)}.items():
+            for label, (followed, read_count) in {name: (FOLLOWED, READ), f"{name}, no full texts": (0, 0)}.items():
                 with working_folder(None) as folder:
-                    limits = {"followed": followed, "read": read}
+                    limits = {"followed": followed, "read": read_count}
                     results[label] = asyncio.run(_all(server, sources, folder, limits, options.rank_by))
     figures: dict[str, Any] = {}
     rows = []
     for label, of in results.items():
-        known = [one for one in of if one.excerpt.target is not None]
+        known = [result for result in of if result.excerpt.target is not None]
         recalls = {depth: _recall(known, depth) for depth in DEPTHS}
-        by_kind = [_recall([one for one in known if one.excerpt.kind == kind], 1) for kind in KINDS]
-        taken = statistics.median(one.seconds for one in of)
-        told = [f"{10 * one.mean:.0f}" for one in by_kind]
-        rows.append([label, *map(bounds, recalls.values()), *told, str(_from_snippets(of)), f"{taken:.2f}"])
-        figures[label] = {**{f"recall@{depth}": one.model_dump() for depth, one in recalls.items()}, "seconds": taken}
+        by_kind = [_recall([result for result in known if result.excerpt.kind == kind], 1) for kind in KINDS]
+        seconds_each = statistics.median(result.seconds for result in of)
+        kind_recalls = [f"{10 * recall.mean:.0f}" for recall in by_kind]
+        rows.append(
+            [label, *map(bounds, recalls.values()), *kind_recalls, str(_from_snippets(of)), f"{seconds_each:.2f}"]
+        )
+        figures[label] = {
+            **{f"recall@{depth}": recall.model_dump() for depth, recall in recalls.items()},
+            "seconds": seconds_each,
+        }
     tables = [
         Table(
             "recall of the source in per cent, and of ten of each kind those whose first candidate is it",
@@ -120,7 +125,7 @@ def main() -> None:
         )
     ]
     tables.append(_verdicts(make_library()))
-    print_results(found, {"sources": figures}, tables, options)
+    print_results(host, {"sources": figures}, tables, options)
 
 
 async def _all(
@@ -134,22 +139,22 @@ async def _all(
     with PaperLibrary(folder / "papers", PdfFetcher(allowed_hosts=["127.0.0.1"])) as papers:
         for excerpt in (*server.library.excerpts, *server.library.absent):
             rule = rule_of(server.library.paper(excerpt.source))
-            asked = [Unseen(source_of(server, name, papers), rule) for name in sources]
+            searched = [Unseen(source_of(server, name, papers), rule) for name in sources]
             start = time.perf_counter()
-            attributor = LiteratureAttributor(asked, papers, **limits)
+            attributor = LiteratureAttributor(searched, papers, **limits)
             if rank_by:
                 attributor.rank_by(RetrievalSettings(retriever=tuple(rank_by)))
-            (found,) = await attributor.attribute(excerpt.text, max(DEPTHS))
-            titles = [one.title for one in found.candidates]
+            (attribution,) = await attributor.attribute(excerpt.text, max(DEPTHS))
+            titles = [candidate.title for candidate in attribution.candidates]
             target = None if excerpt.target is None else server.library.paper(excerpt.target).title
             rank = titles.index(target) + 1 if target in titles else None
-            results.append(Result(excerpt, rank, found, time.perf_counter() - start))
+            results.append(Result(excerpt, rank, attribution, time.perf_counter() - start))
     return results
 
 
-def rule_of(own: MadePaper) -> HidingRule:
+def rule_of(paper: MadePaper) -> HidingRule:
     """The rule that hides the paper of an excerpt, and papers that were published later."""
-    return HidingRule(own=Paper(id=own.id, title=own.title), before=own.published)
+    return HidingRule(own=Paper(id=paper.id, title=paper.title), before=paper.published)
 
 
 def source_of(server: LibraryServer, name: SourceName, papers: PaperLibrary) -> PaperSource:
@@ -159,8 +164,8 @@ def source_of(server: LibraryServer, name: SourceName, papers: PaperLibrary) -> 
 
 
 def _from_snippets(results: Sequence[Result]) -> int:
-    first = [one.found.candidates[0] for one in results if one.found is not None and one.found.candidates]
-    return sum(one.citation.section == SNIPPETS for one in first)
+    first = [result.found.candidates[0] for result in results if result.found is not None and result.found.candidates]
+    return sum(passage.citation.section == SNIPPETS for passage in first)
 
 
 def _paced(name: SourceName, excerpts: int) -> list[float]:
@@ -169,15 +174,15 @@ def _paced(name: SourceName, excerpts: int) -> list[float]:
     with serving_library() as server:
         url = server.semantic_scholar_url if name == "semantic-scholar" else server.openalex_url
         for excerpt in random.Random(1).sample(library.excerpts, excerpts):  # so that all kinds are among them
-            own = library.paper(excerpt.source)
+            source_paper = library.paper(excerpt.source)
             time.sleep(1.1)  # so that the next excerpt's first request does not wait
             with working_folder(None) as folder:
                 start = time.perf_counter()
                 with open_literature(
                     name,
                     papers=folder / "papers",
-                    before=own.published,
-                    not_from=own.title,
+                    before=source_paper.published,
+                    not_from=source_paper.title,
                     fetcher=PdfFetcher(FetchLimits(seconds=FETCH_SECONDS), allowed_hosts=["127.0.0.1"]),
                     options={name: SourceOptions(base_url=url)},
                 ) as literature:
@@ -226,9 +231,11 @@ def _verdicts(library: MadeLibrary) -> Table:
     for excerpt in library.excerpts:
         paper = library.paper(str(excerpt.target))
         finder = PassageFinder(_passages(paper))
-        for change, said in _changed(paper, library, chance).items():
-            found = asyncio.run(finder.attribute_excerpt(Excerpt(mark=None, start=0, claim=said, text=said)))
-            counts[change, found.outcome] += 1
+        for change, statement in _changed(paper, library, chance).items():
+            attribution = asyncio.run(
+                finder.attribute_excerpt(Excerpt(mark=None, start=0, claim=statement, text=statement))
+            )
+            counts[change, attribution.outcome] += 1
     changes = dict.fromkeys(change for change, _ in counts)
     outcomes = get_args(Outcome)
     rows = [[change, *(str(counts[change, outcome]) for outcome in outcomes)] for change in changes]
@@ -257,28 +264,28 @@ def own_words(paper: MadePaper) -> str:
 
 def _changed(paper: MadePaper, library: MadeLibrary, chance: random.Random) -> dict[str, str]:
     """The sentence of a paper's first finding: unchanged, and with one thing changed in each way."""
-    finding, said = paper.findings[0], own_words(paper)
+    finding, statement = paper.findings[0], own_words(paper)
     near = [other.findings[0] for other in library.papers if other.topic == paper.topic and other.findings]
 
     def other(part: Callable[[Finding], str]) -> str:
-        own = part(finding).removeprefix("the ")
-        others = sorted({part(one).removeprefix("the ") for one in near} - {own})
-        return re.sub(re.escape(own), chance.choice(others), said, flags=re.IGNORECASE)
+        original = part(finding).removeprefix("the ")
+        alternatives = sorted({part(other_finding).removeprefix("the ") for other_finding in near} - {original})
+        return re.sub(re.escape(original), chance.choice(alternatives), statement, flags=re.IGNORECASE)
 
-    opposite = re.sub(rf"\b({'|'.join(OPPOSITES)})\b", lambda word: OPPOSITES[word[0]], said)
+    opposite = re.sub(rf"\b({'|'.join(OPPOSITES)})\b", lambda word: OPPOSITES[word[0]], statement)
     return {
-        "as written": said,
-        "another number": said.replace(f"{finding.percent:g}", f"{finding.percent + 3.4:g}"),
-        "another subject": other(lambda one: one.subject.original),
-        "another outcome": other(lambda one: one.outcome.original),
-        "another factor": other(lambda one: one.factor.original),
+        "as written": statement,
+        "another number": statement.replace(f"{finding.percent:g}", f"{finding.percent + 3.4:g}"),
+        "another subject": other(lambda finding: finding.subject.original),
+        "another outcome": other(lambda finding: finding.outcome.original),
+        "another factor": other(lambda finding: finding.factor.original),
         "the other direction": opposite,
     }
 
 
 def _recall(results: Sequence[Result], depth: int) -> Any:
-    hits = [float(one.rank is not None and one.rank <= depth) for one in results]
-    return clustered_interval(hits, [one.excerpt.id for one in results])
+    hits = [float(result.rank is not None and result.rank <= depth) for result in results]
+    return clustered_interval(hits, [result.excerpt.id for result in results])
 
 
 if __name__ == "__main__":

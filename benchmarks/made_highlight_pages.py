@@ -162,7 +162,10 @@ def make_pages(folder: Path) -> None:
     later = tomllib.loads(LATER.read_text("utf-8"))
     _drawn(folder / "tables.pdf", partial(_tables, tables=TABLES))
     for name in ("ferries", "bursaries", "springs"):
-        _drawn(folder / f"{name}.pdf", partial(_tables, tables=[(one["caption"], one["rows"]) for one in later[name]]))
+        _drawn(
+            folder / f"{name}.pdf",
+            partial(_tables, tables=[(table["caption"], table["rows"]) for table in later[name]]),
+        )
     _drawn(folder / "columns.pdf", partial(_columns, paragraphs=COLUMNS, foot=420))
     for name in ("stove-study", "garden", "dam"):
         _drawn(folder / f"{name}.pdf", partial(_columns, paragraphs=later[name], foot=250))

@@ -55,14 +55,14 @@ class Writing:
 
     def questions(self, quotes: Sequence[str], number: int) -> list[str]:
         """Questions of four to seven words of some quote among stop words; one in five names a figure or a page."""
-        made = []
+        texts = []
         for text in self._chance.choices(list(quotes), k=number):
             content = [word for word in text.split() if word not in STOP_WORDS] or ["nothing"]
-            asked = self._chance.choices(content, k=self._chance.randint(4, 7))
-            mixed = [part for word in asked for part in (self._chance.choice(STOPS), word)]
+            question_words = self._chance.choices(content, k=self._chance.randint(4, 7))
+            mixed = [part for word in question_words for part in (self._chance.choice(STOPS), word)]
             named = self._chance.choice([" in Figure 3", " in the chart on page 12"])
-            made.append("what " + " ".join(mixed) + (named if self._chance.random() < 0.2 else "") + "?")
-        return made
+            texts.append("what " + " ".join(mixed) + (named if self._chance.random() < 0.2 else "") + "?")
+        return texts
 
     def _vocabulary(self) -> list[str]:
         words: dict[str, None] = {}

@@ -55,16 +55,16 @@ def main() -> None:
         "--cache", type=Path, metavar="DIR", help="read scanned pages too, and keep what OCR reads here"
     )
     options = parser.parse_args()
-    found, figures, tables = machine(), dict[str, object](), list[Table]()
+    host, figures, tables = machine(), dict[str, object](), list[Table]()
     if {"made", "memory"} & set(options.only):
         with TemporaryDirectory(prefix="quoteweave-") as folder:
             _over_made_token_vectors(Path(folder), options, figures, tables)
     if "real" in options.only:
         items, questions = mmdocir_tokens(options.cache)
-        asked = [question.astype("float32") for question in questions]
-        figures["real"] = real = {name: _recall(pages, asked) for name, pages in items.items()}
+        queries = [question.astype("float32") for question in questions]
+        figures["real"] = real = {name: _recall(pages, queries) for name, pages in items.items()}
         tables += [_recall_table(name, of_items) for name, of_items in real.items()]
-    print_results(found, figures, tables, options)
+    print_results(host, figures, tables, options)
 
 
 def _over_made_token_vectors(folder: Path, options: Namespace, figures: dict[str, object], tables: list[Table]) -> None:
@@ -81,14 +81,14 @@ def _over_made_token_vectors(folder: Path, options: Namespace, figures: dict[str
         tables.append(Table(f"memory, {shape}", ("", "GB"), rows))
     if "made" in options.only:
         question = random_vectors(_chance(), QUESTION_VECTORS, options.dimension)
-        taken, off = _beside_the_scorer(index, shards, question, options.repeats)
+        durations, off = _beside_the_scorer(index, shards, question, options.repeats)
         for kind in QUICK_TO_MAKE:
             quick, _ = saved_index(kind, shards, folder)
-            taken[kind] = _median(partial(quick.search, [question], K), options.repeats)
-        figures["made"] = {"median_s": taken, "largest_difference_of_scores": off}
+            durations[kind] = _median(partial(quick.search, [question], K), options.repeats)
+        figures["made"] = {"median_s": durations, "largest_difference_of_scores": off}
         rows = [
-            [name, f"{median:.3f}", f"{median / taken[SCORER]:.3f}", f"{median / taken[EXACT]:.3f}"]
-            for name, median in taken.items()
+            [name, f"{median:.3f}", f"{median / durations[SCORER]:.3f}", f"{median / durations[EXACT]:.3f}"]
+            for name, median in durations.items()
         ]
         title = f"one question of {QUESTION_VECTORS} vectors, {shape}; scores differ by {off:.0e} at most"
         tables.append(Table(title, ("", "s", "times the scorer", "times exact"), rows))
@@ -109,16 +109,16 @@ def _beside_the_scorer(
 
     together: Any = [torch.from_numpy(shard.vectors().astype(np.float32)) for shard in shards]
     pages = [page for some, shard in zip(together, shards, strict=True) for page in some.split(shard.lengths.tolist())]
-    score, asked = partial(colpali_scorer(), batch_size=BATCH, device="cpu"), [torch.from_numpy(question)]
+    score, tensors = partial(colpali_scorer(), batch_size=BATCH, device="cpu"), [torch.from_numpy(question)]
     ways: Mapping[str, Callable[[], Any]] = {
-        SCORER: lambda: score(asked, pages),
+        SCORER: lambda: score(tensors, pages),
         EXACT: lambda: index.search([question], K),
     }
-    scores, (found,) = (way() for way in ways.values())
+    scores, (hits,) = (way() for way in ways.values())
     best = scores[0].topk(K)
-    off = float(np.abs(best.values.numpy() - found.scores).max())
+    off = float(np.abs(best.values.numpy() - hits.scores).max())
     rounds = [{name: seconds(way) for name, way in ways.items()} for _ in range(repeats)]
-    return {name: statistics.median(taken[name] for taken in rounds) for name in ways}, off
+    return {name: statistics.median(timings[name] for timings in rounds) for name in ways}, off
 
 
 def _median(call: Callable[[], list[TopItems]], repeats: int) -> float:
@@ -140,16 +140,16 @@ def _recall(items: "Sequence[Any]", questions: "Sequence[Matrix]") -> Figures:
         shards = store(Path(name), items)
         for kind in MULTI_VECTOR_KINDS:
             index, saved = saved_index(kind, shards, Path(name))
-            found = [index.search([question], K)[0] for question in questions]
+            hits = [index.search([question], K)[0] for question in questions]
             if kind == EXACT:
-                right, vector_bytes = found, index.items.vector_bytes(index.items.places()) / len(items)
-            told = None if kind == EXACT else measure_maxsim_recall(kind, index)
-            taken = [_median(partial(index.search, [question], K), 3) for question in questions]
-            shared = [len(np.intersect1d(one.rows, other.rows)) / K for one, other in zip(found, right, strict=True)]
+                right, vector_bytes = hits, index.items.vector_bytes(index.items.places()) / len(items)
+            measured = None if kind == EXACT else measure_maxsim_recall(kind, index)
+            durations = [_median(partial(index.search, [question], K), 3) for question in questions]
+            shared = [len(np.intersect1d(hit.rows, other.rows)) / K for hit, other in zip(hits, right, strict=True)]
             kinds[kind] = {
                 "recall@10": float(np.mean(shared)),
-                "recall_told": None if told is None else told.recall,
-                "median_ms": 1000 * statistics.median(taken),
+                "recall_told": None if measured is None else measured.recall,
+                "median_ms": 1000 * statistics.median(durations),
                 "item_bytes": sum(path.stat().st_size for path in saved.rglob("*") if path.is_file()) / len(items),
             }
     mean = float(np.mean([len(vectors) for vectors in items]))

@@ -25,8 +25,8 @@ class ModelProcess:
     def arrivals(self) -> list[float]:
         """When requests had been received in full, in order; each time is returned once."""
         self._pipe.send("arrivals")
-        told: list[float] = self._pipe.recv()
-        return told
+        times: list[float] = self._pipe.recv()
+        return times
 
 
 Script = Reply | Callable[[Mapping[str, Any]], Reply]
@@ -59,9 +59,9 @@ def _serve(pipe: Connection, reply: Script) -> None:
         pipe.send(server.base_url)
         try:
             while pipe.recv():
-                told = arrived[:]
-                del arrived[: len(told)]
+                times = arrived[:]
+                del arrived[: len(times)]
                 server.requests.clear()
-                pipe.send(told)
+                pipe.send(times)
         except EOFError:
             return

@@ -99,56 +99,68 @@ def main() -> None:
     group.add_argument("--small", action="store_true", help="ask over small documents, which are made for it")
     group.add_argument("--foreign", action="store_true", help="ask in other languages than English")
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     if options.small or options.foreign:
-        (_ask_small if options.small else _ask_foreign)(found, options)
+        (_ask_small if options.small else _ask_foreign)(host, options)
         return
     lines = QUESTIONS.read_text("utf-8").splitlines()
-    counts, told = Counter[tuple[str, str]](), list[dict[str, str]]()
+    counts, answers = Counter[tuple[str, str]](), list[dict[str, str]]()
     with collection_of(research_folders(), options) as collection:
         search, generator = search_of(collection), ExtractiveGenerator()
-        for asked in map(Asked.model_validate_json, lines):
-            context = found_for(search, asked.question, asked.document)
-            answer = run_sync(generator.answer(Query(text=asked.question), context))
-            counts[asked.set, answer.status] += 1
+        for question in map(Asked.model_validate_json, lines):
+            context = found_for(search, question.question, question.document)
+            answer = run_sync(generator.answer(Query(text=question.question), context))
+            counts[question.set, answer.status] += 1
             if answer.status == "answered":
-                judged = asked.judged or "not judged"
-                counts[asked.set, judged] += 1
-                told.append({"set": asked.set, "question": asked.question, "judged": judged, "answer": answer.text})
+                judged = question.judged or "not judged"
+                counts[question.set, judged] += 1
+                answers.append(
+                    {"set": question.set, "question": question.question, "judged": judged, "answer": answer.text}
+                )
     names = (*OUTCOMES, "right", "wrong", "not judged")
-    rows = [[each, *(str(counts[each, name]) for name in names)] for each in SETS]
+    rows = [[set_name, *(str(counts[set_name, name]) for name in names)] for set_name in SETS]
     if not options.json:
-        print(*(f"{one['question']} [{one['judged']}]\n{one['answer']}" for one in told), sep="\n\n", end="\n\n")
+        print(
+            *(f"{answer['question']} [{answer['judged']}]\n{answer['answer']}" for answer in answers),
+            sep="\n\n",
+            end="\n\n",
+        )
     tables = [Table(f"{len(lines)} questions as people ask them", ["set", *names], rows)]
-    figures = {each: {name: counts[each, name] for name in names} for each in SETS}
-    print_results(found, {"counts": figures, "answers": told}, tables, options)
+    figures = {set_name: {name: counts[set_name, name] for name in names} for set_name in SETS}
+    print_results(host, {"counts": figures, "answers": answers}, tables, options)
 
 
-def _ask_small(found: Machine, options: argparse.Namespace) -> None:
-    asked = [SmallAsked.model_validate_json(line) for line in SMALL_QUESTIONS.read_text("utf-8").splitlines()]
+def _ask_small(host: Machine, options: argparse.Namespace) -> None:
+    small_questions = [SmallAsked.model_validate_json(line) for line in SMALL_QUESTIONS.read_text("utf-8").splitlines()]
     with working_folder(None) as folder:
         make_pages(folder)
         files = [SAMPLES, SMALL_DOCUMENTS, *sorted(folder.glob("*.pdf"))]
         by_name = {path.name: path for path in [*SAMPLES.iterdir(), *SMALL_DOCUMENTS.iterdir(), *files[2:]]}
-        scopes = [Scope("folder", files, asked)]
-        for name in sorted({*ALONE, *(one.document for one in asked if one.document)}):
-            own = [one for one in asked if one.document == name or (one.document is None and name in ALONE)]
-            scopes.append(Scope("alone", [by_name[name]], own))
-        _ask_scopes(folder, scopes, found, options)
+        scopes = [Scope("folder", files, small_questions)]
+        for name in sorted({*ALONE, *(question.document for question in small_questions if question.document)}):
+            document_questions = [
+                question
+                for question in small_questions
+                if question.document == name or (question.document is None and name in ALONE)
+            ]
+            scopes.append(Scope("alone", [by_name[name]], document_questions))
+        _ask_scopes(folder, scopes, host, options)
 
 
-def _ask_foreign(found: Machine, options: argparse.Namespace) -> None:
-    asked = [SmallAsked.model_validate_json(line) for line in FOREIGN_QUESTIONS.read_text("utf-8").splitlines()]
+def _ask_foreign(host: Machine, options: argparse.Namespace) -> None:
+    foreign_questions = [
+        SmallAsked.model_validate_json(line) for line in FOREIGN_QUESTIONS.read_text("utf-8").splitlines()
+    ]
     with working_folder(None) as folder:
         scopes = [
             Scope(
                 language,
                 sorted(FOREIGN_DOCUMENTS.glob(f"{language}-*")),
-                [one for one in asked if one.language == language],
+                [question for question in foreign_questions if question.language == language],
             )
-            for language in sorted({one.language for one in asked})
+            for language in sorted({question.language for question in foreign_questions})
         ]
-        _ask_scopes(folder, scopes, found, options)
+        _ask_scopes(folder, scopes, host, options)
 
 
 class Scope(NamedTuple):
@@ -159,17 +171,20 @@ class Scope(NamedTuple):
     asked: Sequence[SmallAsked]
 
 
-def _ask_scopes(folder: Path, scopes: Sequence[Scope], found: Machine, options: argparse.Namespace) -> None:
+def _ask_scopes(folder: Path, scopes: Sequence[Scope], host: Machine, options: argparse.Namespace) -> None:
     """Ask the questions of each scope over a collection of its own, and print how they are answered."""
-    counts, told = Counter[tuple[str, str]](), list[dict[str, str]]()
+    counts, answers = Counter[tuple[str, str]](), list[dict[str, str]]()
     for at, scope in enumerate(scopes):
-        for one, judged, text in _answers(folder / f"collection-{at}", scope.paths, scope.asked):
-            group = f"{one.set}{'' if one.document else ', about something else'}, {scope.name}"
+        for question, judged, text in _answers(folder / f"collection-{at}", scope.paths, scope.asked):
+            group = f"{question.set}{'' if question.document else ', about something else'}, {scope.name}"
             counts[group, judged] += 1
-            told.append({"group": group, "question": one.question, "judged": judged, "answer": text})
+            answers.append({"group": group, "question": question.question, "judged": judged, "answer": text})
     if not options.json:
         print(
-            *(f"{one['question']} [{one['group']}: {one['judged']}]\n{one['answer']}" for one in told),
+            *(
+                f"{answer['question']} [{answer['group']}: {answer['judged']}]\n{answer['answer']}"
+                for answer in answers
+            ),
             sep="\n\n",
             end="\n\n",
         )
@@ -180,18 +195,20 @@ def _ask_scopes(folder: Path, scopes: Sequence[Scope], found: Machine, options: 
     rows = [[group, *(str(counts[group, name]) for name in names)] for group in groups]
     figures = {group: {name: counts[group, name] for name in names} for group in groups}
     tables = [Table("Questions over small documents", ["", *names], rows)]
-    print_results(found, {"counts": figures, "answers": told}, tables, options)
+    print_results(host, {"counts": figures, "answers": answers}, tables, options)
 
 
-def _answers(place: Path, paths: Sequence[Path], asked: Sequence[SmallAsked]) -> list[tuple[SmallAsked, str, str]]:
+def _answers(place: Path, paths: Sequence[Path], questions: Sequence[SmallAsked]) -> list[tuple[SmallAsked, str, str]]:
     """Each question with how its answer is judged, and its text."""
     generator, answered = ExtractiveGenerator(), []
     with Collection.open_or_create(place) as collection:
         add(collection, paths)
         search = search_of(collection)
-        for one in asked:
-            answer = run_sync(generator.answer(Query(text=one.question), found_for(search, one.question, None)))
-            answered.append((one, one.judge(answer), answer.text))
+        for question in questions:
+            answer = run_sync(
+                generator.answer(Query(text=question.question), found_for(search, question.question, None))
+            )
+            answered.append((question, question.judge(answer), answer.text))
     return answered
 
 

@@ -58,11 +58,11 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--pages", type=int, metavar="N", default=14, help="pages, each of another PDF (%(default)s)")
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     engines = {"PaddleOCR's width": WideEngine("ch"), "ours": Engine("ch")}
     figures = {"pictures": _pictures(engines), "pages": _pages(engines, options.pages)}
     rows = [[part, name, f"{value:,.1f}"] for part, measured in figures.items() for name, value in measured.items()]
-    print_results(found, figures, [Table("short lines", ("", "figure", "value"), rows)], options)
+    print_results(host, figures, [Table("short lines", ("", "figure", "value"), rows)], options)
 
 
 def _pictures(engines: Mapping[str, Callable[..., Any]]) -> Mapping[str, float]:
@@ -107,9 +107,9 @@ def _read(engines: Mapping[str, Callable[..., Any]], pictures: list[Pixels]) -> 
     for pixels in pictures:
         for name, engine in engines.items():
             start = time.process_time()
-            found = engine(pixels[:, :, ::-1], return_word_box=True)
+            result = engine(pixels[:, :, ::-1], return_word_box=True)
             figures[f"{name}: s"] = figures.get(f"{name}: s", 0.0) + time.process_time() - start
-            texts = zip(found.txts or (), found.scores or (), strict=True)
+            texts = zip(result.txts or (), result.scores or (), strict=True)
             readings[name].append([text for text, score in texts if score >= MIN_CONFIDENCE])
     figures |= {f"{name}: lines": float(sum(map(len, lines))) for name, lines in readings.items()}
     return figures, list(readings.values())

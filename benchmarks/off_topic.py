@@ -93,73 +93,75 @@ def main() -> None:
     add_collection_options(parser)
     parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the curve there (needs the extra 'report')")
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     with collection_of(research_folders(), options) as collection:
         outcomes = _outcomes(collection)
     curve = {step: {scope: _declined(outcomes, scope, step) for scope in SCOPES} for step in STEPS}
     if options.svg is not None:
         options.svg.write_text(_drawn(curve), encoding="utf-8")
     figures: dict[str, object] = {
-        "outcomes": {f"{kind}, {scope}": _shares(own) for (kind, scope), own in _groups(outcomes).items()},
-        "curve": [{"threshold": round(topic.THRESHOLD + step, 3), **own} for step, own in curve.items()],
+        "outcomes": {f"{kind}, {scope}": _shares(group) for (kind, scope), group in _groups(outcomes).items()},
+        "curve": [{"threshold": round(topic.THRESHOLD + step, 3), **shares} for step, shares in curve.items()],
         "rows": [outcome.model_dump(exclude={"margin"}) | {"margin": _finite(outcome.margin)} for outcome in outcomes],
     }
-    print_results(found, figures, [_outcome_table(outcomes), _curve_table(curve)], options)
+    print_results(host, figures, [_outcome_table(outcomes), _curve_table(curve)], options)
 
 
 def _outcomes(collection: Collection) -> list[Outcome]:
     written = [_Question.model_validate_json(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
     names = sorted(document.name for document in collection.documents())
-    asked: list[_Asking] = []
-    for place, one in enumerate(written):
+    questions: list[_Asking] = []
+    for place, question in enumerate(written):
         # Each question gets other documents, spread over all of them.
-        others = [names[(place + at * len(names) // WITHIN) % len(names)] for at in range(WITHIN)]
-        within = others if one.document is None else [one.document]
-        asked += [_Asking(one.question, one.group, "document", name) for name in within]
-        asked.append(_Asking(one.question, one.group, "collection", one.document))
+        other_documents = [names[(place + at * len(names) // WITHIN) % len(names)] for at in range(WITHIN)]
+        within = other_documents if question.document is None else [question.document]
+        questions += [_Asking(question.question, question.group, "document", name) for name in within]
+        questions.append(_Asking(question.question, question.group, "collection", question.document))
     for name, example in examples():
         if name == MMLONGBENCH and example.reference.answer_format != "none":
-            asked += [_Asking(example.query.text, REAL, scope, example.document) for scope in SCOPES]
-    if lacking := sorted({one.document for one in asked if one.document} - set(names)):
+            questions += [_Asking(example.query.text, REAL, scope, example.document) for scope in SCOPES]
+    if lacking := sorted({question.document for question in questions if question.document} - set(names)):
         raise SystemExit(f"the collection lacks {len(lacking)} documents, such as {lacking[0]}")
     search, generator = search_of(collection), ExtractiveGenerator()
-    return [_outcome(search, generator, one) for one in asked]
+    return [_outcome(search, generator, question) for question in questions]
 
 
-def _outcome(search: Search, generator: ExtractiveGenerator, asked: _Asking) -> Outcome:
-    context = found_for(search, asked.question, asked.document if asked.scope == "document" else None)
+def _outcome(search: Search, generator: ExtractiveGenerator, question: _Asking) -> Outcome:
+    context = found_for(search, question.question, question.document if question.scope == "document" else None)
     return Outcome(
-        **asked._asdict(),
-        status=run_sync(generator.answer(Query(text=asked.question), context)).status,
-        margin=topic.topic_margin(question_terms(asked.question), context),
+        **question._asdict(),
+        status=run_sync(generator.answer(Query(text=question.question), context)).status,
+        margin=topic.topic_margin(question_terms(question.question), context),
     )
 
 
 def _groups(outcomes: Sequence[Outcome]) -> dict[tuple[str, str], list[Outcome]]:
     return {
-        (kind, scope): [one for one in outcomes if (one.kind, one.scope) == (kind, scope)]
+        (kind, scope): [outcome for outcome in outcomes if (outcome.kind, outcome.scope) == (kind, scope)]
         for kind in ("off", "near", REAL, *LATER)
         for scope in SCOPES
     }
 
 
 def _shares(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    return {status: sum(one.status == status for one in outcomes) / len(outcomes) for status in OUTCOMES}
+    return {status: sum(outcome.status == status for outcome in outcomes) / len(outcomes) for status in OUTCOMES}
 
 
 def _declined(outcomes: Sequence[Outcome], scope: str, step: float) -> dict[str, float]:
     """By kind, the share below a threshold that is by `step` higher than the shipped one."""
-    own = {kind: group for (kind, where), group in _groups(outcomes).items() if where == scope}
-    return {kind: sum(one.margin < step for one in group) / len(group) for kind, group in own.items()}
+    groups = {kind: group for (kind, where), group in _groups(outcomes).items() if where == scope}
+    return {kind: sum(outcome.margin < step for outcome in group) / len(group) for kind, group in groups.items()}
 
 
 def _outcome_table(outcomes: Sequence[Outcome]) -> Table:
     cells = []
-    for (kind, scope), own in _groups(outcomes).items():
+    for (kind, scope), group in _groups(outcomes).items():
         # Real questions are clustered by document. The others were written one by one and are asked up to three times.
-        clusters = [one.document if kind in ANSWERABLE else one.question for one in own]
-        shares = ([float(one.status == status) for one in own] for status in reversed(OUTCOMES))
-        cells.append([kind, scope, str(len(own)), *(bounds(clustered_interval(one, clusters)) for one in shares)])
+        clusters = [outcome.document if kind in ANSWERABLE else outcome.question for outcome in group]
+        shares = ([float(outcome.status == status) for outcome in group] for status in reversed(OUTCOMES))
+        cells.append(
+            [kind, scope, str(len(group)), *(bounds(clustered_interval(values, clusters)) for values in shares)]
+        )
     return Table("outcomes, %", ("", "within the", "n", *reversed(OUTCOMES)), cells)
 
 
@@ -168,7 +170,7 @@ def _drawn(curve: Curve) -> str:
     with style("off-topic"):
         figure, axes = panels(1, height=3.0)
         for scope, colour in zip(SCOPES, COLOURS, strict=False):
-            across, upward = ([100 * own[scope][kind] for own in curve.values()] for kind in (REAL, "off"))
+            across, upward = ([100 * shares[scope][kind] for shares in curve.values()] for kind in (REAL, "off"))
             axes[0].plot(across, upward, color=colour, marker=".", label=f"within the {scope}")
             shipped = curve[0.0][scope]
             axes[0].plot(100 * shipped[REAL], 100 * shipped["off"], "o", color=INK)
@@ -181,10 +183,10 @@ def _curve_table(curve: Curve) -> Table:
     cells = [
         [
             f"{topic.THRESHOLD + step:+.2f}{' (shipped)' if step == 0 else ''}",
-            *(percent(own[scope][kind]) for scope in SCOPES for kind in CURVES),
-            "█" * round(20 * own["collection"]["off"]),
+            *(percent(shares[scope][kind]) for scope in SCOPES for kind in CURVES),
+            "█" * round(20 * shares["collection"]["off"]),
         ]
-        for step, own in curve.items()
+        for step, shares in curve.items()
     ]
     columns = ("threshold", *(f"{kind}, {scope}" for scope in SCOPES for kind in CURVES), "off, collection")
     return Table("declined by threshold, %", columns, cells)

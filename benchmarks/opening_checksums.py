@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("--quotes", type=int, metavar="N", default=20_000, help="quotes to make (%(default)s)")
     parser.add_argument("--times", type=int, metavar="N", default=25, help="processes of each kind (%(default)s)")
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     with working_folder(options.collection) as folder:
         with Collection.open_or_create(folder) as collection:
             if not collection.counts().documents:
@@ -65,12 +65,16 @@ def main() -> None:
             "list of documents": _measure(folder, "", known, options.times),
         }
     rows = [
-        [name, *(f"{1000 * statistics.median(taken[kind]):.1f}" for kind in ("verified", "as it is")), _share(taken)]
-        for name, taken in figures.items()
+        [
+            name,
+            *(f"{1000 * statistics.median(elapsed[kind]):.1f}" for kind in ("verified", "as it is")),
+            _share(elapsed),
+        ]
+        for name, elapsed in figures.items()
     ]
     title = f"milliseconds from opening, {quotes:,} quotes, {options.times} processes of each kind"
     tables = [Table(title, ("until", "verified", "as it is", "verifying, % of it (95 %)"), rows)]
-    print_results(found, {"quotes": quotes, "seconds": figures}, tables, options)
+    print_results(host, {"quotes": quotes, "seconds": figures}, tables, options)
 
 
 def _known(folder: Path) -> dict[str, object]:
@@ -85,11 +89,11 @@ def _known(folder: Path) -> dict[str, object]:
 
 
 def _measure(folder: Path, question: str, known: dict[str, object], times: int) -> dict[str, list[float]]:
-    taken: dict[str, list[float]] = {"verified": [], "as it is": []}
+    durations: dict[str, list[float]] = {"verified": [], "as it is": []}
     for _ in range(times):
-        taken["verified"].append(_seconds(folder, question, {}))
-        taken["as it is"].append(_seconds(folder, question, known))
-    return taken
+        durations["verified"].append(_seconds(folder, question, {}))
+        durations["as it is"].append(_seconds(folder, question, known))
+    return durations
 
 
 def _seconds(folder: Path, question: str, known: dict[str, object]) -> float:
@@ -97,9 +101,9 @@ def _seconds(folder: Path, question: str, known: dict[str, object]) -> float:
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def _share(taken: dict[str, list[float]]) -> str:
+def _share(durations: dict[str, list[float]]) -> str:
     """The time that verifying adds, as a share of the time without it: median and interval over neighbouring runs."""
-    shares = sorted(100 * (a / b - 1) for a, b in zip(taken["verified"], taken["as it is"], strict=True))
+    shares = sorted(100 * (a / b - 1) for a, b in zip(durations["verified"], durations["as it is"], strict=True))
     low, high = _interval(shares)
     return f"{statistics.median(shares):+.1f} ({low:+.1f} to {high:+.1f})"
 

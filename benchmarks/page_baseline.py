@@ -22,7 +22,7 @@ def page_texts(folders: Sequence[Path], cache: Path, *, ocr: bool) -> dict[str, 
     """The text of each page of each PDF in the folders, by file name. Text read by OCR is kept in `cache`."""
     import pypdfium2
 
-    read = _reader() if ocr else None
+    read_picture = _reader() if ocr else None
     texts = {}
     for path in (path for folder in folders for path in sorted(folder.glob("*.pdf"))):
         content = file_sha256(path)[:16]
@@ -30,7 +30,7 @@ def page_texts(folders: Sequence[Path], cache: Path, *, ocr: bool) -> dict[str, 
             pages = [document[number] for number in range(len(document))]
             texts[path.name] = [
                 page.get_textpage().get_text_range().strip()
-                or (_cached(cache / f"{content}-{number}.txt", page, read) if read else "")
+                or (_cached(cache / f"{content}-{number}.txt", page, read_picture) if read_picture else "")
                 for number, page in enumerate(pages)
             ]
     return texts
@@ -38,8 +38,8 @@ def page_texts(folders: Sequence[Path], cache: Path, *, ocr: bool) -> dict[str, 
 
 def baseline(examples: Sequence[Example], texts: Mapping[str, Sequence[str]]) -> Iterator[Prediction]:
     """Ask every question within its document, with an index for each, and over all pages, with one index for all."""
-    near = {name: PageIndex([(name, number) for number in range(len(own))], own) for name, own in texts.items()}
-    every = [(name, number, text) for name, own in texts.items() for number, text in enumerate(own)]
+    near = {name: PageIndex([(name, number) for number in range(len(pages))], pages) for name, pages in texts.items()}
+    every = [(name, number, text) for name, pages in texts.items() for number, text in enumerate(pages)]
     far = PageIndex([(name, number) for name, number, _ in every], [text for *_, text in every])
     for example in examples:
         question = example.query.text
@@ -71,13 +71,13 @@ class PageIndex:
 
         k = min(DEPTH, len(self._pages))
         if self._index is None:
-            scores, found = topk(np.zeros(len(self._pages), dtype=np.float32), k=k, backend="numpy")
+            scores, positions = topk(np.zeros(len(self._pages), dtype=np.float32), k=k, backend="numpy")
         else:
             results, all_scores = self._index.retrieve(_tokens([question]), k=k, show_progress=False)
-            scores, found = all_scores[0], results[0]
+            scores, positions = all_scores[0], results[0]
         return tuple(
             PageHit(rank=rank, score=float(score), document=self._pages[at][0], page=self._pages[at][1])
-            for rank, (score, at) in enumerate(zip(scores, found, strict=True), 1)
+            for rank, (score, at) in enumerate(zip(scores, positions, strict=True), 1)
         )
 
 
@@ -107,8 +107,8 @@ def _reader() -> Callable[[Any], str]:
     return read
 
 
-def _cached(path: Path, page: Any, read: Callable[[Any], str]) -> str:
+def _cached(path: Path, page: Any, read_picture: Callable[[Any], str]) -> str:
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(read(page), "utf-8")
+        path.write_text(read_picture(page), "utf-8")
     return path.read_text("utf-8")

@@ -34,11 +34,15 @@ class Miss(BaseModel):
 
 def misses(sets: Sequence[QuestionSet], predictions: Iterable[Prediction], collection: Collection) -> list[Miss]:
     """The questions with missed pages, in the order of their causes."""
-    first = {made.example: [hit.page for hit in made.pages[:FIRST]] for made in predictions if made.scope == "document"}
-    asked = {example.document for questions in sets for example in questions.examples}
-    read = [document.name for document in collection.documents() if document.name in asked]
-    pages = {name: _words_of_pages(collection, name) for name in read}
-    found = []
+    first = {
+        prediction.example: [hit.page for hit in prediction.pages[:FIRST]]
+        for prediction in predictions
+        if prediction.scope == "document"
+    }
+    document_names = {example.document for questions in sets for example in questions.examples}
+    available = [document.name for document in collection.documents() if document.name in document_names]
+    pages = {name: _words_of_pages(collection, name) for name in available}
+    misses_found = []
     for questions in sets:
         for example in questions.examples:
             ranked, gold = first.get(example.id, []), example.reference.pages
@@ -54,8 +58,8 @@ def misses(sets: Sequence[QuestionSet], predictions: Iterable[Prediction], colle
                 gold_pages=tuple(page + 1 for page in gold),
                 first_pages=tuple(page + 1 for page in ranked),
             )
-            found.append(miss)
-    return sorted(found, key=lambda miss: CAUSES.index(miss.cause))
+            misses_found.append(miss)
+    return sorted(misses_found, key=lambda miss: CAUSES.index(miss.cause))
 
 
 def _cause(example: Example, missed: Sequence[int], pages: Sequence[set[str]] | None) -> str:
@@ -63,8 +67,8 @@ def _cause(example: Example, missed: Sequence[int], pages: Sequence[set[str]] | 
         return UNREAD
     if any(page >= len(pages) for page in missed):
         return WRONG
-    asked = set(words(example.query.text))
-    if any(asked.isdisjoint(pages[page]) for page in missed):
+    question_words = set(words(example.query.text))
+    if any(question_words.isdisjoint(pages[page]) for page in missed):
         return NO_WORD
     return MANY if len(example.reference.pages) >= 4 else OTHER
 

@@ -20,8 +20,10 @@ def ask(examples: Sequence[Example], parts: Sequence[str], collection: Collectio
 
     `minilm` stands for the weights of all-MiniLM-L6-v2.
     """
-    made = [built(part, collection) for part in parts]
-    return found(examples, made[0] if len(made) == 1 else make_fused(_specs(parts), None, collection), collection)
+    retrievers = [built(part, collection) for part in parts]
+    return found(
+        examples, retrievers[0] if len(retrievers) == 1 else make_fused(_specs(parts), None, collection), collection
+    )
 
 
 def built(part: str, collection: Collection) -> Retriever:
@@ -35,8 +37,8 @@ def built(part: str, collection: Collection) -> Retriever:
 def found(examples: Sequence[Example], retriever: Retriever, collection: Collection) -> list[Prediction]:
     """What a retriever finds for each question, in both scopes."""
     documents = {document.name for document in collection.documents()}
-    made = (run_retrieval(examples, retriever, scope=scope, documents=documents) for scope in SCOPES)
-    return [prediction for scope in made for prediction in scope]
+    predictions = (run_retrieval(examples, retriever, scope=scope, documents=documents) for scope in SCOPES)
+    return [prediction for scope in predictions for prediction in scope]
 
 
 def _specs(parts: Sequence[str]) -> list[str]:

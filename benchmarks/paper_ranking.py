@@ -43,7 +43,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.sentences <= UNCOUNTED:
         parser.error(f"--sentences must be more than {UNCOUNTED}: the times of the first {UNCOUNTED} do not count")
-    found = machine()
+    host = machine()
     with working_folder(options.collection) as folder, Collection.open_or_create(folder) as collection:
         importing = None
         if not collection.counts().documents:
@@ -52,35 +52,35 @@ def main() -> None:
             importing = seconds(partial(import_file, collection, table, "papers"))
             table.unlink()
         size = collection.counts().documents
-        chosen = random.Random(1).choices([one.name for one in collection.documents()], k=options.sentences)
-        asked = [" ".join(collection.document_quotes(name)[1].text.split()[20:45]) + "." for name in chosen]
-        taken = {"bm25s alone": _timed(_bm25s_alone(collection), asked)}
+        chosen = random.Random(1).choices([document.name for document in collection.documents()], k=options.sentences)
+        sentences = [" ".join(collection.document_quotes(name)[1].text.split()[20:45]) + "." for name in chosen]
+        durations = {"bm25s alone": _timed(_bm25s_alone(collection), sentences)}
         firsts = {}
         for name in RETRIEVERS:
             retriever = make_retriever(name, collection)
-            taken[name] = _timed(partial(_ranked, retriever), asked)
-            taken[f"attribute -r {name}"] = _timed(
-                partial(_attributed, collection, make_retriever(name, collection)), asked
+            durations[name] = _timed(partial(_ranked, retriever), sentences)
+            durations[f"attribute -r {name}"] = _timed(
+                partial(_attributed, collection, make_retriever(name, collection)), sentences
             )
-            best = [_ranked(retriever, sentence)[0].quote.document for sentence in asked]
-            firsts[name] = statistics.mean(one == right for one, right in zip(best, chosen, strict=True))
-    alone = statistics.median(taken["bm25s alone"])
+            best = [_ranked(retriever, sentence)[0].quote.document for sentence in sentences]
+            firsts[name] = statistics.mean(name == right for name, right in zip(best, chosen, strict=True))
+    alone = statistics.median(durations["bm25s alone"])
     rows = [
-        [name, f"{statistics.median(each):.1f}", f"{_p95(each):.1f}", f"{statistics.median(each) / alone:.1f}"]
-        for name, each in taken.items()
+        [name, f"{statistics.median(times):.1f}", f"{_p95(times):.1f}", f"{statistics.median(times) / alone:.1f}"]
+        for name, times in durations.items()
     ]
     figures = {
         "papers": size,
         "import_s": importing,
         "paper_first": firsts,
         "sentences": {
-            name: {"median_ms": statistics.median(each), "p95_ms": _p95(each)} for name, each in taken.items()
+            name: {"median_ms": statistics.median(times), "p95_ms": _p95(times)} for name, times in durations.items()
         },
     }
     table_of = Table(f"milliseconds a sentence, {size:,} papers", ("", "median", "p95", "times bm25s alone"), rows)
     if importing is not None:
         print(f"imported in {importing:.0f} s")
-    print_results(found, figures, [table_of], options)
+    print_results(host, figures, [table_of], options)
 
 
 def _papers(number: int) -> Iterator[str]:
@@ -120,14 +120,14 @@ def _bm25s_alone(collection: Collection) -> Callable[[str], object]:
     return best
 
 
-def _timed(search: Callable[[str], object], asked: Sequence[str]) -> list[float]:
+def _timed(search: Callable[[str], object], sentences: Sequence[str]) -> list[float]:
     """Milliseconds of each sentence, asked once, because its evidence is cached; the first few are not counted."""
-    taken = [1000 * seconds(partial(search, sentence)) for sentence in asked]
-    return taken[UNCOUNTED:]
+    durations = [1000 * seconds(partial(search, sentence)) for sentence in sentences]
+    return durations[UNCOUNTED:]
 
 
-def _p95(taken: Sequence[float]) -> float:
-    return statistics.quantiles(taken, n=20)[-1]
+def _p95(durations: Sequence[float]) -> float:
+    return statistics.quantiles(durations, n=20)[-1]
 
 
 if __name__ == "__main__":

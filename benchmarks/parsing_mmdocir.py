@@ -63,7 +63,7 @@ def main() -> None:
     parser = arguments(__doc__)
     add_collection_options(parser)
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     with collection_of(research_folders(), options) as collection:
         results = list(_results(collection))
     pictures = [result for result in results if result.is_picture]
@@ -81,17 +81,17 @@ def main() -> None:
         goal = GOALS["coverage"] if group is groups["pages with a text layer"] else None
         shares.append((f"gold area covered, {name}", len(group), _coverage(group), goal))
     figures = {
-        "shares": [{"what": what, "n": n, "share": share, "goal": goal} for what, n, share, goal in shares],
+        "shares": [{"what": label, "n": n, "share": share, "goal": goal} for label, n, share, goal in shares],
         "pictures_missed": [asdict(result) for result in missed],
         "uncovered": [asdict(result) for result in uncovered],
     }
-    rows = [[what, str(n), percent(share), percent(goal)] for what, n, share, goal in shares]
+    rows = [[label, str(n), percent(share), percent(goal)] for label, n, share, goal in shares]
     tables = [
         Table("quotes against gold boxes", ("", "gold boxes", "%", "goal"), rows),
         Table("pictures missed", ("", "page", "box", "best IoU"), [_miss(result) for result in missed]),
         Table("gold boxes little covered", ("", "page", "box", "covered, %"), [_gap(result) for result in uncovered]),
     ]
-    print_results(found, figures, tables, options)
+    print_results(host, figures, tables, options)
 
 
 def _results(collection: Collection) -> Iterator[BoxResult]:
@@ -106,15 +106,15 @@ def _results(collection: Collection) -> Iterator[BoxResult]:
             quotes[name] = _by_page(collection.document_quotes(name))
         alone = len(example.evidence_types) == 1 and example.evidence_types[0] in PICTURES
         for gold in example.reference.boxes:
-            own, page = quotes[name].get(gold.page, []), pages[name][gold.page]
-            small = [quote.bbox for quote in own if area(quote.bbox) < MAX_SHARE * page.width * page.height]
+            page_quotes, page = quotes[name].get(gold.page, []), pages[name][gold.page]
+            small = [quote.bbox for quote in page_quotes if area(quote.bbox) < MAX_SHARE * page.width * page.height]
             yield BoxResult(
                 document=name,
                 page=gold.page + 1,
                 evidence_types=example.evidence_types,
                 box=gold.bbox,
                 text_layer=page.text_source == "text_layer",
-                best_iou=_best(gold.bbox, own) if alone else None,
+                best_iou=_best(gold.bbox, page_quotes) if alone else None,
                 gold_area=area(gold.bbox),
                 covered_area=union_area([intersection(gold.bbox, box) for box in small]),
             )
@@ -142,8 +142,8 @@ def _coverage(results: Sequence[BoxResult]) -> float | None:
 
 
 def _place(result: BoxResult) -> list[str]:
-    what = f"{result.document} ({', '.join(result.evidence_types)})"
-    return [what, str(result.page), " ".join(f"{edge:.0f}" for edge in result.box)]
+    place = f"{result.document} ({', '.join(result.evidence_types)})"
+    return [place, str(result.page), " ".join(f"{edge:.0f}" for edge in result.box)]
 
 
 def _miss(result: BoxResult) -> list[str]:

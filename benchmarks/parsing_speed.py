@@ -41,10 +41,10 @@ def main() -> None:
     parser.add_argument("--long", type=int, metavar="N", default=500, help="pages of the made PDF (%(default)s)")
     parser.add_argument("--repeats", type=int, metavar="N", default=3, help="runs, for the median (%(default)s)")
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     measured = {name: PARTS[name](options.pages, options.long, options.repeats) for name in options.only}
     rows = [[name, figure, f"{value:,.2f}"] for name, figures in measured.items() for figure, value in figures.items()]
-    print_results(found, measured, [Table("speed and memory of adding", ("", "figure", "value"), rows)], options)
+    print_results(host, measured, [Table("speed and memory of adding", ("", "figure", "value"), rows)], options)
 
 
 def digital(_pages: int, _long: int, repeats: int) -> Figures:
@@ -66,10 +66,10 @@ def ocr(pages: int, _long: int, _repeats: int) -> Figures:
     """Seconds a page of PDFs without a text layer, with OCR."""
     paths = [path for path in sorted((mmdocir() / "pdf").glob("*.pdf")) if not any(_text_layers(path))]
     with TemporaryDirectory(prefix="quoteweave-") as folder:
-        taken = _first_pages(paths, pages, Path(folder))
-        ours = _add_seconds(list(taken), ocr=True)
-        alone = _rapidocr_seconds(list(taken))
-    count = sum(taken.values())
+        durations = _first_pages(paths, pages, Path(folder))
+        ours = _add_seconds(list(durations), ocr=True)
+        alone = _rapidocr_seconds(list(durations))
+    count = sum(durations.values())
     return {
         "pages": count,
         "seconds a page": ours / count,
@@ -102,9 +102,9 @@ def ocr_digital(_pages: int, long: int, repeats: int) -> Figures:
     """How much longer PDFs with a text layer take with OCR than without, each by itself, and MMDocIR's together."""
     mmdocirs = digital_pdfs(mmdocir() / "pdf")
     with TemporaryDirectory(prefix="quoteweave-") as folder:
-        made = Path(folder, f"made PDF of {long} pages.pdf")
-        make_long_pdf(made, long)
-        times = {path.stem: _ocr_seconds(path, repeats) for path in (*digital_pdfs(SAMPLES), made)}
+        pdf = Path(folder, f"made PDF of {long} pages.pdf")
+        make_long_pdf(pdf, long)
+        times = {path.stem: _ocr_seconds(path, repeats) for path in (*digital_pdfs(SAMPLES), pdf)}
     # Once each: they take minutes.
     once = {path.stem: _ocr_seconds(path, 1) for path in mmdocirs}
     together = sum(with_ocr for with_ocr, _ in once.values()), sum(without for _, without in once.values())
@@ -184,8 +184,8 @@ def _kept(paths: Sequence[Path], *, words: bool) -> tuple[float, int]:
                         parser=parser.fingerprint,
                     )
                     writer.store([writer.prepare(path, name=path.name, format="pdf", origin=origin, parsed=kept)])
-            taken = time.process_time() - started
-            return taken, sum(file.stat().st_size for file in Path(root).rglob("*") if file.is_file())
+            durations = time.process_time() - started
+            return durations, sum(file.stat().st_size for file in Path(root).rglob("*") if file.is_file())
     finally:
         ReadingOrderWords.add_lines = add_lines  # type: ignore[method-assign]
 
@@ -261,15 +261,15 @@ def _first_pages(paths: Sequence[Path], pages: int, folder: Path) -> dict[Path, 
     """PDFs of the first pages of each document, together about `pages` pages, with the number of pages of each."""
     import pypdfium2
 
-    taken: dict[Path, int] = {}
+    durations: dict[Path, int] = {}
     for i, path in enumerate(paths):
         with pypdfium2.PdfDocument(path) as document, pypdfium2.PdfDocument.new() as part:
-            share = min((pages - sum(taken.values())) // (len(paths) - i), len(document))
+            share = min((pages - sum(durations.values())) // (len(paths) - i), len(document))
             if share > 0:
                 part.import_pages(document, list(range(share)))
                 part.save(folder / path.name)
-                taken[folder / path.name] = share
-    return taken
+                durations[folder / path.name] = share
+    return durations
 
 
 def _rapidocr_seconds(paths: Sequence[Path]) -> float:

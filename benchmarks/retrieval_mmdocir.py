@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--before", type=Path, metavar="FILE", help="compare with this earlier output of --json")
     parser.add_argument("--misses", action="store_true", help="list questions with gold pages beyond the first five")
     options = parser.parse_args()
-    found, before = machine(), read_rows(options.before) if options.before else {}
+    host, before = machine(), read_rows(options.before) if options.before else {}
     sets = question_sets()
     retrievers, missed = measure(sets, options)
     pairs = [(name, PLAIN) for name in retrievers if name not in (PLAIN, TEXT_LAYER)]
@@ -83,7 +83,7 @@ def main() -> None:
         *difference_tables(f"less {options.before}", compared["differences_from_before"]),
         *(miss_tables(missed, [questions.name for questions in sets]) if options.misses else []),
     ]
-    print_results(found, _figures(retrievers, compared, missed), tables, options)
+    print_results(host, _figures(retrievers, compared, missed), tables, options)
 
 
 def question_sets() -> list[QuestionSet]:
@@ -101,15 +101,15 @@ def question_sets() -> list[QuestionSet]:
 def measure(sets: Sequence[QuestionSet], options: Namespace) -> tuple[dict[str, list[QuestionRow]], list[Miss]]:
     """The rows of each retriever and of both baselines, by name, and what `lexical` misses."""
     examples = [example for questions in sets for example in questions.examples]
-    asked = {**RETRIEVERS, **(NEURAL if options.minilm else {})}
+    retrievers = {**RETRIEVERS, **(NEURAL if options.minilm else {})}
     with collection_of([questions.folder for questions in sets], options) as collection:
-        predictions = {name: ask(examples, parts, collection) for name, parts in asked.items()}
+        predictions = {name: ask(examples, parts, collection) for name, parts in retrievers.items()}
         lengths = {document.name: document.pages for document in collection.documents()}
         missed = misses(sets, predictions["lexical"], collection)
     for name, ocr in ((PLAIN, True), (TEXT_LAYER, False)):
         texts = page_texts([questions.folder / "pdf" for questions in sets], cache_folder(options.cache), ocr=ocr)
         predictions[name] = list(baseline(examples, texts))
-    return {name: rows_of(sets, made, lengths) for name, made in predictions.items()}, missed
+    return {name: rows_of(sets, set_predictions, lengths) for name, set_predictions in predictions.items()}, missed
 
 
 def _compare(pairs: Mapping[str, tuple[Sequence[QuestionRow], Sequence[QuestionRow]]]) -> Differences:
@@ -137,18 +137,22 @@ def _figures(
     return {
         "questions": {name: len(rows) for name, rows in by_set(retrievers["lexical"]).items()},
         "figures": {
-            name: {group: _both_scopes(own) for group, own in by_set(rows).items()} for name, rows in retrievers.items()
+            name: {group: _both_scopes(set_rows) for group, set_rows in by_set(rows).items()}
+            for name, rows in retrievers.items()
         },
         "lexical_by": {
             by: {name: {"n": len(rows), **_both_scopes(rows)} for name, rows in groups.items()}
             for by, groups in breakdowns(retrievers["lexical"]).items()
         },
         **{
-            what: {
-                group: {scope: {name: _plain(found) for name, found in own.items()} for scope, own in scopes.items()}
+            comparison: {
+                group: {
+                    scope: {name: _plain(intervals_by_name) for name, intervals_by_name in scope_intervals.items()}
+                    for scope, scope_intervals in scopes.items()
+                }
                 for group, scopes in groups.items()
             }
-            for what, groups in compared.items()
+            for comparison, groups in compared.items()
         },
         "misses": [miss.model_dump() for miss in missed],
         "rows": {name: [row.model_dump() for row in rows] for name, rows in retrievers.items()},
@@ -162,8 +166,8 @@ def _both_scopes(rows: Sequence[QuestionRow]) -> dict[str, object]:
     }
 
 
-def _plain(found: Intervals) -> dict[str, object]:
-    return {figure: interval and interval.model_dump() for figure, interval in found.items()}
+def _plain(figures: Intervals) -> dict[str, object]:
+    return {figure: interval and interval.model_dump() for figure, interval in figures.items()}
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def recall_tables(retrievers: Rows, goals: Mapping[str, Mapping[str, float]]) ->
     groups = {name: by_set(rows) for name, rows in retrievers.items()}
     for scope in SCOPES:
         for group, first in next(iter(groups.values())).items():
-            cells = [[name, *_cells(intervals(own[group], scope))] for name, own in groups.items()]
+            cells = [[name, *_cells(intervals(group_rows[group], scope))] for name, group_rows in groups.items()]
             if scope == "in_document" and group in goals:
                 goal = goals[group]
                 cells.append(["goal", *(percent(goal[figure]) if figure in goal else "" for figure in PAGES)])
@@ -62,7 +62,7 @@ def difference_tables(title: str, compared: Differences) -> Iterator[Table]:
     """A table for each set and scope."""
     for group, scopes in compared.items():
         for scope, pairs in scopes.items():
-            cells = [[name, *_cells(found, signed=True)] for name, found in pairs.items()]
+            cells = [[name, *_cells(differences, signed=True)] for name, differences in pairs.items()]
             yield Table(f"{title}, page recall {SCOPE_NAMES[scope]}, points: {group}", ("", *AT), cells)
 
 
@@ -71,7 +71,7 @@ def miss_tables(missed: Sequence[Miss], sets: Sequence[str]) -> Iterator[Table]:
     counted = [[cause, *(str(_count(missed, cause, name)) for name in sets)] for cause in CAUSES]
     yield Table(f"lexical: {len(missed)} questions with gold pages beyond the first five", ("", *sets), counted)
     for cause in CAUSES:
-        told = [
+        lines = [
             [
                 f"{miss.example} {', '.join(miss.evidence_types)}; gold {_numbers(miss.gold_pages)}; "
                 f"found {_numbers(miss.first_pages)}\n    {miss.question}"
@@ -79,12 +79,12 @@ def miss_tables(missed: Sequence[Miss], sets: Sequence[str]) -> Iterator[Table]:
             for miss in missed
             if miss.cause == cause
         ]
-        if told:
-            yield Table(f"{cause} (pages from 1)", ("question",), told)
+        if lines:
+            yield Table(f"{cause} (pages from 1)", ("question",), lines)
 
 
-def _cells(found: Intervals, *, signed: bool = False) -> list[str]:
-    return [bounds(interval, signed=signed) for interval in found.values()]
+def _cells(figures: Intervals, *, signed: bool = False) -> list[str]:
+    return [bounds(interval, signed=signed) for interval in figures.values()]
 
 
 def _size(rows: Sequence[QuestionRow]) -> str:

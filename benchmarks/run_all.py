@@ -43,17 +43,17 @@ def main() -> int:
     chosen = [part for part in PARTS if not options.parts or part[0] in options.parts]
     if unknown := sorted(set(options.parts).difference(name for name, *_ in PARTS)):
         parser.error(f"{unknown[0]} is none of {', '.join(name for name, *_ in PARTS)}")
-    found, failed = machine(), list[str]()
-    taken = {"documents read": seconds(_read_documents)}
-    for name, *given in chosen:
-        print(f"\n--- {' '.join([name, *given])}", flush=True)
+    host, failed = machine(), list[str]()
+    durations = {"documents read": seconds(_read_documents)}
+    for name, *arguments in chosen:
+        print(f"\n--- {' '.join([name, *arguments])}", flush=True)
         start = time.perf_counter()
-        run = subprocess.run([sys.executable, str(REPOSITORY / "benchmarks" / name), *given], check=False)
-        taken[name] = time.perf_counter() - start
+        run = subprocess.run([sys.executable, str(REPOSITORY / "benchmarks" / name), *arguments], check=False)
+        durations[name] = time.perf_counter() - start
         failed += [name] if run.returncode else []
-    rows = [[name, f"{time:.0f}", "failed" if name in failed else ""] for name, time in taken.items()]
-    total = ["all", f"{sum(taken.values()):.0f}", f"goal {GOAL_S}"]
-    print("", Table("seconds of each benchmark", ("", "s", ""), [*rows, total]), found, sep="\n\n")
+    rows = [[name, f"{time:.0f}", "failed" if name in failed else ""] for name, time in durations.items()]
+    total = ["all", f"{sum(durations.values()):.0f}", f"goal {GOAL_S}"]
+    print("", Table("seconds of each benchmark", ("", "s", ""), [*rows, total]), host, sep="\n\n")
     return 1 if failed else 0
 
 

@@ -96,10 +96,10 @@ def outputs(version: Version, options: argparse.Namespace) -> Iterator[tuple[str
     version.run("add", samples, *pdfs, "note.md", "page.html", "-c", "collection")
     yield "stored pages and quotes", stored(version.work / "collection" / "catalog.sqlite")
     for retriever in RETRIEVERS:
-        found = [
+        outputs_json = [
             version.run("search", question, "-c", "collection", "-r", retriever, "--json") for question in QUESTIONS
         ]
-        yield f"search by {retriever}", [json.loads(one) for one in found]
+        yield f"search by {retriever}", [json.loads(output) for output in outputs_json]
     answers = []
     for number, question in enumerate(QUESTIONS):
         page = version.work / f"{number}.html"
@@ -113,29 +113,32 @@ def outputs(version: Version, options: argparse.Namespace) -> Iterator[tuple[str
         references = options.data / "mmdocir"
         takes = version.run("eval", "retrieval", "--help")
         named = ("--references" if "--references" in takes else "--path", references)
-        asked = ("eval", "retrieval", "--dataset", "mmdocir", *named, "-c", options.collection)
-        yield "eval retrieval", json.loads(version.run(*asked, "--json"))
+        command = ("eval", "retrieval", "--dataset", "mmdocir", *named, "-c", options.collection)
+        yield "eval retrieval", json.loads(version.run(*command, "--json"))
 
 
 def runs(version: Version, options: argparse.Namespace) -> Iterator[tuple[str, object]]:
     """A run without a model over the collection, and the scores of answers that were published for MMDocRAG."""
-    asked = [json.dumps({"id": str(number), "question": question}) for number, question in enumerate(QUESTIONS)]
-    (version.work / "questions.jsonl").write_text("\n".join(asked) + "\n")
+    lines_asked = [json.dumps({"id": str(number), "question": question}) for number, question in enumerate(QUESTIONS)]
+    (version.work / "questions.jsonl").write_text("\n".join(lines_asked) + "\n")
     (version.work / "run.toml").write_text(CONFIG)
     named = ("questions",) if "{dataset}" in version.run("run", "--help") else ("--dataset", "questions")
     version.run(
         *("run", *named, "--references", "questions.jsonl", "--config", "run.toml", "-c", "collection", "--out", "run")
     )
     lines = (version.work / "run" / "predictions.jsonl").read_text("utf-8").splitlines()
-    yield "predictions of a run", sorted((json.loads(line) for line in lines), key=lambda one: str(one["example"]))
+    yield (
+        "predictions of a run",
+        sorted((json.loads(line) for line in lines), key=lambda prediction: str(prediction["example"])),
+    )
     published = options.data / "mmdocrag"
     for name, path in {
         "gold.jsonl": published / "gold_quotes20.jsonl.gz",
         "answers.jsonl": min((published / "responses").glob("*.gz")),
     }.items():
         (version.work / name).write_bytes(gzip.decompress(path.read_bytes()))
-    said = ("--dataset", "mmdocrag-20", "--references", "gold.jsonl", "--partial", "--json")
-    yield "scores of published answers", json.loads(version.run("eval", "score", "answers.jsonl", *said))
+    options_used = ("--dataset", "mmdocrag-20", "--references", "gold.jsonl", "--partial", "--json")
+    yield "scores of published answers", json.loads(version.run("eval", "score", "answers.jsonl", *options_used))
 
 
 def stored(catalog: Path) -> object:

@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--answers", type=int, metavar="N", default=2000, help="answers to make (%(default)s)")
     parser.add_argument("--repeats", type=int, metavar="N", default=5, help="calls of each, median told (%(default)s)")
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     with TemporaryDirectory(prefix="quoteweave-") as folder:
         sources = make_files(Path(folder), options.answers)
         loaded = load_run(sources)
@@ -52,17 +52,17 @@ def main() -> None:
             for name, limit, call in selection_steps(sources, loaded)
         ]
     peak = reproduction()
-    rows = [[name, f"{taken:.2f}", "" if limit is None else f"{limit:.0f}"] for name, limit, taken in timings]
+    rows = [[name, f"{elapsed:.2f}", "" if limit is None else f"{limit:.0f}"] for name, limit, elapsed in timings]
     if peak is not None:
         rows.append(["reproduction of nine models, whole command", f"{peak.seconds:.2f}", "60"])
         rows.append(["its memory, MB (limit 500)", f"{peak.bytes / 1e6:.0f}", ""])
     figures = {
         "answers": options.answers,
-        "seconds": {name: taken for name, _, taken in timings},
+        "seconds": {name: elapsed for name, _, elapsed in timings},
         "reproduction": None if peak is None else {"seconds": peak.seconds, "megabytes": peak.bytes / 1e6},
     }
     table = Table(f"seconds, {options.answers:,} answers", ("", "median", "limit"), rows)
-    print_results(found, figures, [table], options)
+    print_results(host, figures, [table], options)
 
 
 def make_files(folder: Path, answers: int) -> ScoringRequest:

@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, metavar="N", default=200, help="documents to make (%(default)s)")
     parser.add_argument("--questions", type=int, metavar="N", default=200, help="questions to ask (%(default)s)")
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     with working_folder(options.collection) as folder:
         with Collection.open_or_create(folder) as collection:
             if not collection.counts().documents:
@@ -55,9 +55,9 @@ def main() -> None:
         processes = statistics.median(_first_in_a_process(folder, questions[0]) for _ in range(OPENINGS))
         building = _building(folder)
     alone = statistics.median(over["bm25s alone"])
-    timings = [("all", name, taken) for name, taken in over.items()]
-    timings += [("one document", name, taken) for name, taken in within.items()]
-    summaries = [(scope, name, _summary(taken, alone)) for scope, name, taken in timings]
+    timings = [("all", name, elapsed) for name, elapsed in over.items()]
+    timings += [("one document", name, elapsed) for name, elapsed in within.items()]
+    summaries = [(scope, name, _summary(elapsed, alone)) for scope, name, elapsed in timings]
     figures = {
         "quotes": size,
         "open_and_first_question_s": opening,
@@ -69,10 +69,10 @@ def main() -> None:
         "bytes": room,
     }
     rows = [[name, scope, *(f"{value:.2f}" for value in summary.values())] for scope, name, summary in summaries]
-    waits = [[f"open and first question, {name}", f"{taken:.3f}"] for name, taken in opening.items()]
+    waits = [[f"open and first question, {name}", f"{elapsed:.3f}"] for name, elapsed in opening.items()]
     waits.append(["first question of a process, after its imports and opening", f"{processes:.3f}"])
-    waits += [[f"a quotation of marks alone, {scope}", f"{taken:.3f}"] for scope, taken in marks.items()]
-    waits += [[name, f"{taken:.2f}"] for name, taken in {**changing, **building}.items()]
+    waits += [[f"a quotation of marks alone, {scope}", f"{elapsed:.3f}"] for scope, elapsed in marks.items()]
+    waits += [[name, f"{elapsed:.2f}"] for name, elapsed in {**changing, **building}.items()]
     sizes = [[name, f"{size / 1e6:.1f}", f"{size / room['text of quotes']:.2f}"] for name, size in room.items()]
     title = f"milliseconds a question, {size:,} quotes"
     tables = [
@@ -80,12 +80,12 @@ def main() -> None:
         Table("seconds", ("", "median"), waits),
         Table("room", ("", "MB", "times the text"), sizes),
     ]
-    print_results(found, figures, tables, options)
+    print_results(host, figures, tables, options)
 
 
-def _summary(taken: Sequence[float], alone: float) -> dict[str, float]:
-    median = statistics.median(taken)
-    return {"median_ms": median, "p95_ms": statistics.quantiles(taken, n=20)[-1], "times_bm25s": median / alone}
+def _summary(durations: Sequence[float], alone: float) -> dict[str, float]:
+    median = statistics.median(durations)
+    return {"median_ms": median, "p95_ms": statistics.quantiles(durations, n=20)[-1], "times_bm25s": median / alone}
 
 
 def _opening(folder: Path, name: str, question: str) -> float:
@@ -115,14 +115,14 @@ def _asking(folder: Path, questions: Sequence[str], document: str) -> tuple[Mill
 
 def _marks(folder: Path, document: str) -> dict[str, float]:
     """Median seconds of a question that quotes symbols alone, by scope."""
-    taken = {}
+    durations = {}
     with Collection.open(folder) as collection:
         retriever = make_retriever("lexical", collection)
         for scope, where in (("all", None), ("one document", Filter(documents=(document,)))):
             # Each question is new, because the evidence for a question is cached.
-            asked = [f'Where does it say "--", for the {number}th time?' for number in range(OPENINGS)]
-            taken[scope] = statistics.median(seconds(partial(_hits, retriever, where, text)) for text in asked)
-    return taken
+            marks_only = [f'Where does it say "--", for the {number}th time?' for number in range(OPENINGS)]
+            durations[scope] = statistics.median(seconds(partial(_hits, retriever, where, text)) for text in marks_only)
+    return durations
 
 
 def _hits(retriever: Retriever, where: Filter | None, question: str) -> object:
@@ -152,7 +152,7 @@ def _bm25s_alone(folder: Path) -> tuple[Callable[[str], Any], Callable[[str], ob
 def _timed(search: Callable[[str], object], questions: Sequence[str]) -> list[float]:
     """Milliseconds of each question: the median of several rounds, after one that is not counted."""
     rounds = [[1000 * seconds(partial(search, text)) for text in questions] for _ in range(1 + ROUNDS)]
-    return [statistics.median(taken) for taken in zip(*rounds[1:], strict=True)]
+    return [statistics.median(elapsed) for elapsed in zip(*rounds[1:], strict=True)]
 
 
 def _changing(folder: Path, quotes: int) -> dict[str, float]:

@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, metavar="N", default=1, help="processes that answer (%(default)s)")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=f"of {PARTS}")
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     with working_folder(options.collection) as folder:
         with Collection.open_or_create(folder) as collection:
             if not collection.counts().documents:
@@ -76,7 +76,7 @@ def main() -> None:
         questions = Writing(seed=2).questions(texts, 200)
         rows, figures = measure(folder, questions, options)
     tables = [Table(f"serving {quotes:,} quotes", ("", "figure", "bare route"), rows)]
-    print_results(found, {"quotes": quotes, **figures}, tables, options)
+    print_results(host, {"quotes": quotes, **figures}, tables, options)
 
 
 def measure(folder: Path, questions: Sequence[str], options: Namespace) -> tuple[list[Row], dict[str, object]]:
@@ -87,14 +87,19 @@ def measure(folder: Path, questions: Sequence[str], options: Namespace) -> tuple
     answers: Requests = [("/v1/collections/made/answers", {"question": text}) for text in questions]
     loads = {"search": searches, "answers": answers}
     with served(folder, f"workers = {options.workers}") as server:
-        for what in (part for part in loads if part in options.only):
-            asyncio.run(send_load(server.port, loads[what], connections=2, seconds=2))
+        for load_name in (part for part in loads if part in options.only):
+            asyncio.run(send_load(server.port, loads[load_name], connections=2, seconds=2))
             before = server.processor_seconds
-            load = asyncio.run(send_load(server.port, loads[what], connections=CONNECTIONS, seconds=options.seconds))
-            each = 1000 * (server.processor_seconds - before) / max(1, len(load.seconds))
-            beside = _bare(server.port, loads[what][0], options.seconds)
-            rows += [*_load_rows(what, load, beside), [f"{what}, ms of processor time", f"{each:.1f}", "-"]]
-            figures[what] = {**_figures(load), "processor_ms": each, "bare": _figures(beside)}
+            load = asyncio.run(
+                send_load(server.port, loads[load_name], connections=CONNECTIONS, seconds=options.seconds)
+            )
+            milliseconds = 1000 * (server.processor_seconds - before) / max(1, len(load.seconds))
+            beside = _bare(server.port, loads[load_name][0], options.seconds)
+            rows += [
+                *_load_rows(load_name, load, beside),
+                [f"{load_name}, ms of processor time", f"{milliseconds:.1f}", "-"],
+            ]
+            figures[load_name] = {**_figures(load), "processor_ms": milliseconds, "bare": _figures(beside)}
         if "overhead" in options.only:
             more, figures["overhead_ms"] = _overhead(folder, server.port, questions)
             rows += more
@@ -122,18 +127,18 @@ class ServerProcess:
     @property
     def megabytes(self) -> float:
         """Memory that its processes have in use."""
-        return float(sum(each.memory_info().rss for each in self._processes())) / 2**20
+        return float(sum(process.memory_info().rss for process in self._processes())) / 2**20
 
     @property
     def processor_seconds(self) -> float:
         """Processor time that its processes have taken."""
-        times = [each.cpu_times() for each in self._processes()]
-        return float(sum(each.user + each.system for each in times))
+        times = [process.cpu_times() for process in self._processes()]
+        return float(sum(cpu.user + cpu.system for cpu in times))
 
     @property
     def files(self) -> int:
         """Files and connections that its processes have open."""
-        return int(sum(each.num_fds() for each in self._processes()))
+        return int(sum(process.num_fds() for process in self._processes()))
 
     def _processes(self) -> list[psutil.Process]:
         first = psutil.Process(self.process.pid)
@@ -143,13 +148,13 @@ class ServerProcess:
 @contextmanager
 def served(folder: Path, *config: str) -> Iterator[ServerProcess]:
     """Serve the collection under the name `made` while the block lasts; `config` is lines of a TOML file."""
-    with TemporaryDirectory() as own:
-        file = Path(own) / "serve.toml"
+    with TemporaryDirectory() as temporary:
+        file = Path(temporary) / "serve.toml"
         file.write_text("\n".join(('log_level = "warning"', "concurrency = 2000", *config)), "utf-8")
         port = _free_port()
         command = (
             *(sys.executable, "-m", "quoteweave", "serve", "-c", f"made={folder}"),
-            *("--config", str(file), "--state", f"{own}/state", "--port", str(port)),
+            *("--config", str(file), "--state", f"{temporary}/state", "--port", str(port)),
         )
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         try:
@@ -163,8 +168,8 @@ def served(folder: Path, *config: str) -> Iterator[ServerProcess]:
 @contextmanager
 def bare(body: bytes) -> Iterator[int]:
     """A FastAPI application with one route that returns these bytes, in a process of its own."""
-    with TemporaryDirectory() as own:
-        script, content = Path(own) / "bare.py", Path(own) / "body"
+    with TemporaryDirectory() as folder:
+        script, content = Path(folder) / "bare.py", Path(folder) / "body"
         script.write_text(BARE, "utf-8")
         content.write_bytes(body)
         port = _free_port()
@@ -192,12 +197,12 @@ async def _once(port: int, request: tuple[str, Mapping[str, object]]) -> tuple[i
         connection.close()
 
 
-def _load_rows(what: str, load: Load, beside: Load) -> list[Row]:
+def _load_rows(label: str, load: Load, beside: Load) -> list[Row]:
     return [
-        [f"{what} a second, {CONNECTIONS} connections", f"{load.per_second:.0f}", f"{beside.per_second:.0f}"],
-        [f"{what}, median ms", f"{load.quantile(0.5):.1f}", f"{beside.quantile(0.5):.1f}"],
-        [f"{what}, 99 % within ms", f"{load.quantile(0.99):.1f}", f"{beside.quantile(0.99):.1f}"],
-        [f"{what}, errors", str(sum(load.errors.values())), str(sum(beside.errors.values()))],
+        [f"{label} a second, {CONNECTIONS} connections", f"{load.per_second:.0f}", f"{beside.per_second:.0f}"],
+        [f"{label}, median ms", f"{load.quantile(0.5):.1f}", f"{beside.quantile(0.5):.1f}"],
+        [f"{label}, 99 % within ms", f"{load.quantile(0.99):.1f}", f"{beside.quantile(0.99):.1f}"],
+        [f"{label}, errors", str(sum(load.errors.values())), str(sum(beside.errors.values()))],
     ]
 
 
@@ -212,24 +217,24 @@ def _figures(load: Load) -> dict[str, object]:
 
 def _overhead(folder: Path, port: int, questions: Sequence[str]) -> tuple[list[Row], dict[str, float]]:
     """The time of a request beyond that of the call within a process; both alternate, one at a time."""
-    found: dict[str, float] = {}
+    medians: dict[str, float] = {}
 
     async def compare() -> None:
         connection = Connection(port)
         with Collection.open(folder) as collection:
             search, rag = make_search(collection, RetrievalSettings()), make_rag(collection, AnswerSettings())
-            taken: dict[str, list[float]] = {name: [] for name in ("search", "answer")}
+            durations: dict[str, list[float]] = {name: [] for name in ("search", "answer")}
             for text in questions:
                 over_http = await _took(connection.post("/v1/collections/made/search", {"question": text}))
-                taken["search"].append(over_http - await _took(search.find(Query(text=text), 10)))
+                durations["search"].append(over_http - await _took(search.find(Query(text=text), 10)))
                 over_http = await _took(connection.post("/v1/collections/made/answers", {"question": text}))
-                taken["answer"].append(over_http - await _took(rag.answer_with_context_async(text)))
+                durations["answer"].append(over_http - await _took(rag.answer_with_context_async(text)))
         connection.close()
-        found.update({name: 1000 * statistics.median(values[10:]) for name, values in taken.items()})
+        medians.update({name: 1000 * statistics.median(values[10:]) for name, values in durations.items()})
 
     asyncio.run(compare())
-    rows = [[f"HTTP adds to a {name}, median ms", f"{value:.1f}", "-"] for name, value in found.items()]
-    return rows, found
+    rows = [[f"HTTP adds to a {name}, median ms", f"{value:.1f}", "-"] for name, value in medians.items()]
+    return rows, medians
 
 
 async def _took(work: object) -> float:
@@ -312,8 +317,8 @@ def _open_streams(folder: Path, question: str, streams: int) -> tuple[list[Row],
 
 def _adding(folder: Path, searches: Requests, seconds: float) -> tuple[list[Row], dict[str, object]]:
     """Searches with 4 connections before and while documents are added, over a copy of the collection."""
-    with TemporaryDirectory() as own:
-        copy = Path(own) / "made"
+    with TemporaryDirectory() as temporary:
+        copy = Path(temporary) / "made"
         shutil.copytree(folder, copy)
         with served(copy) as server:
             asyncio.run(send_load(server.port, searches, connections=4, seconds=2))
@@ -362,9 +367,9 @@ def _soak(folder: Path, requests: Requests, seconds: float) -> tuple[list[Row], 
 
 
 def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _wait(port: int, process: "subprocess.Popen[str] | subprocess.Popen[bytes]") -> None:

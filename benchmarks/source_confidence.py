@@ -80,7 +80,7 @@ def main() -> None:
     about = machine()
     with LibraryServer() as server, working_folder(None) as folder:
         results = asyncio.run(_attribute_all(server, options.source, folder))
-    report = _calibrated([one for one in results if one.asked.kind != KINDS[-1]])
+    report = _calibrated([result for result in results if result.asked.kind != KINDS[-1]])
     if options.calibrate is not None and report.calibration is not None:
         after = report.calibration.after
         fitted = report.calibration.model_copy(
@@ -109,38 +109,38 @@ async def _attribute_all(server: LibraryServer, name: SourceName, folder: Path) 
     results = []
     with PaperLibrary(folder / "papers", PdfFetcher(allowed_hosts=["127.0.0.1"])) as papers:
         source = source_of(server, name, papers)
-        for asked in _questions(server.library):
-            searched = source if asked.rule is None else Unseen(source, asked.rule)
-            found, *_ = await LiteratureAttributor([searched], papers).attribute(asked.text)
-            first = found.candidates[0].title if found.candidates else None
-            results.append(Result(asked, found, asked.target is not None and first == asked.target))
+        for question in _questions(server.library):
+            searched = source if question.rule is None else Unseen(source, question.rule)
+            attribution, *_ = await LiteratureAttributor([searched], papers).attribute(question.text)
+            first = attribution.candidates[0].title if attribution.candidates else None
+            results.append(Result(question, attribution, question.target is not None and first == question.target))
     return results
 
 
 def _calibrated(results: Sequence[Result]) -> CalibrationReport:
-    asked = [
-        CalibrationExample(one.found.signals, one.asked.target is not None, one.right)
-        for one in results
-        if one.found.signals is not None
+    examples = [
+        CalibrationExample(result.found.signals, result.asked.target is not None, result.right)
+        for result in results
+        if result.found.signals is not None
     ]
-    return calibrate(asked, (*ALL_SIGNALS, "cited"), retriever="literature", model="attribution", risk=RISK)
+    return calibrate(examples, (*ALL_SIGNALS, "cited"), retriever="literature", model="attribution", risk=RISK)
 
 
 def _outcomes(results: Sequence[Result]) -> tuple[Table, dict[str, Any]]:
     counts: dict[str, Any] = {}
     for kind in KINDS:
-        of = [one for one in results if one.asked.kind == kind]
-        given = Counter((one.found.outcome, one.right) for one in of if one.found.outcome != "not_found")
+        of = [result for result in results if result.asked.kind == kind]
+        outcomes = Counter((result.found.outcome, result.right) for result in of if result.found.outcome != "not_found")
         counts[kind] = {
             "sentences": len(of),
-            "supported": given["supported", True],
-            "likely": given["likely", True],
-            "wrong": given["supported", False] + given["likely", False],
-            "none": sum(one.found.outcome == "not_found" for one in of),
-            "first right": sum(one.right for one in of),
-            "of these cited": sum(one.right and _is_cited(one.found) for one in of),
-            "first wrong": sum(bool(one.found.candidates) and not one.right for one in of),
-            "of these cited too": sum(not one.right and _is_cited(one.found) for one in of),
+            "supported": outcomes["supported", True],
+            "likely": outcomes["likely", True],
+            "wrong": outcomes["supported", False] + outcomes["likely", False],
+            "none": sum(result.found.outcome == "not_found" for result in of),
+            "first right": sum(result.right for result in of),
+            "of these cited": sum(result.right and _is_cited(result.found) for result in of),
+            "first wrong": sum(bool(result.found.candidates) and not result.right for result in of),
+            "of these cited too": sum(not result.right and _is_cited(result.found) for result in of),
         }
     given_columns = ("", "sentences", "right: supported", "right: likely", "wrong", "none given")
     columns = (*given_columns, "first right", "cited", "first wrong", "cited")
@@ -148,8 +148,8 @@ def _outcomes(results: Sequence[Result]) -> tuple[Table, dict[str, Any]]:
     return Table("what is given as the source, by the calibration that is shipped", columns, rows), counts
 
 
-def _is_cited(found: Attribution) -> bool:
-    return found.signals is not None and bool(found.signals.cited)
+def _is_cited(attribution: Attribution) -> bool:
+    return attribution.signals is not None and bool(attribution.signals.cited)
 
 
 def _confidence(report: CalibrationReport) -> Table:
@@ -159,10 +159,10 @@ def _confidence(report: CalibrationReport) -> Table:
         rows.append([f"least threshold for a risk of {RISK}", f"{report.chosen.threshold:.2f}"])
         rows.append(["given, of all", f"{report.chosen.answers} ({100 * report.chosen.coverage:.0f} %)"])
         rows.append(["wrong, of those given", f"{100 * report.chosen.risk:.0f} %"])
-        given = [point for point in report.curve if point.threshold >= MIN_THRESHOLD]
-        if given:
-            rows.append([f"given from {MIN_THRESHOLD} on", f"{given[-1].answers}"])
-            rows.append(["wrong, of those", f"{100 * given[-1].risk:.1f} %"])
+        points = [point for point in report.curve if point.threshold >= MIN_THRESHOLD]
+        if points:
+            rows.append([f"given from {MIN_THRESHOLD} on", f"{points[-1].answers}"])
+            rows.append(["wrong, of those", f"{100 * points[-1].risk:.1f} %"])
         for name, group in report.groups.items():
             rows.append([f"{name}: given of all", f"{group.given} of {group.questions}"])
     return Table("confidence, by leave-one-out, the closing set left aside", ("", ""), rows)

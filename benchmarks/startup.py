@@ -29,7 +29,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--venv", type=Path, metavar="DIR", help="environment with `pip install quoteweave` alone")
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     waits = {
         "quoteweave --help": _wall_seconds(["-m", "quoteweave", "--help"]),
         "import quoteweave": _wall_seconds(["-c", "import quoteweave"]),
@@ -43,7 +43,7 @@ def main() -> None:
     if size is not None:
         rows.append([f"size of {options.venv}", f"{size / 1e6:.0f}", "MB"])
     figures = {"seconds": waits, "imported": heavy, "venv_bytes": size}
-    print_results(found, figures, [Table("start and size", ("", "", ""), rows)], options)
+    print_results(host, figures, [Table("start and size", ("", "", ""), rows)], options)
 
 
 def _wall_seconds(arguments: Sequence[str]) -> float:
@@ -64,8 +64,8 @@ def _seconds_to_serve() -> float:
 def _imported(names: Sequence[str]) -> list[str]:
     """Those of the modules that `import quoteweave` loads."""
     code = "import json, sys, quoteweave; print(json.dumps(list(sys.modules)))"
-    made = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE)
-    loaded = set(json.loads(made.stdout))
+    process = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE)
+    loaded = set(json.loads(process.stdout))
     return [name for name in names if name in loaded]
 
 

@@ -41,24 +41,28 @@ def main() -> None:
     parser = arguments(__doc__)
     add_collection_options(parser)
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     questions = [Asked.model_validate_json(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
-    told, counts = list[dict[str, str]](), Counter[tuple[str, str]]()
+    answers, counts = list[dict[str, str]](), Counter[tuple[str, str]]()
     with collection_of(research_folders(), options) as collection:
         search, generator = search_of(collection), ExtractiveGenerator()
-        for asked in questions:
-            context = found_for(search, asked.question, asked.document)
-            answer = run_sync(generator.answer(Query(text=asked.question), context))
-            judged = asked.judge(answer)
-            counts.update([(asked.document, judged), ("all", judged)])
-            told.append({"question": asked.question, "judged": judged, "answer": answer.text})
+        for question in questions:
+            context = found_for(search, question.question, question.document)
+            answer = run_sync(generator.answer(Query(text=question.question), context))
+            judged = question.judge(answer)
+            counts.update([(question.document, judged), ("all", judged)])
+            answers.append({"question": question.question, "judged": judged, "answer": answer.text})
     if not options.json:
-        print(*(f"{one['question']} [{one['judged']}]\n{one['answer']}" for one in told), sep="\n\n", end="\n\n")
-    documents = [*sorted({asked.document for asked in questions}), "all"]
-    rows = [[each, *(str(counts[each, outcome]) for outcome in OUTCOMES)] for each in documents]
-    figures = {each: {outcome: counts[each, outcome] for outcome in OUTCOMES} for each in documents}
+        print(
+            *(f"{answer['question']} [{answer['judged']}]\n{answer['answer']}" for answer in answers),
+            sep="\n\n",
+            end="\n\n",
+        )
+    documents = [*sorted({question.document for question in questions}), "all"]
+    rows = [[document, *(str(counts[document, outcome]) for outcome in OUTCOMES)] for document in documents]
+    figures = {document: {outcome: counts[document, outcome] for outcome in OUTCOMES} for document in documents}
     tables = [Table(f"{len(questions)} questions for cells of statements", ["", *OUTCOMES], rows)]
-    print_results(found, {"counts": figures, "answers": told}, tables, options)
+    print_results(host, {"counts": figures, "answers": answers}, tables, options)
 
 
 if __name__ == "__main__":

@@ -41,17 +41,17 @@ class TokenModel:
         pieces = [(number, piece) for number, text in enumerate(texts) for piece in self._pieces(text)]
         vectors = self.encode([piece for _, piece in pieces])
         of_page: dict[int, Tokens] = {}
-        for (number, _), found in zip(pieces, vectors, strict=True):
-            of_page.setdefault(number, []).append(found)
-        return [np.concatenate(found) for found in of_page.values()]
+        for (number, _), token_vectors in zip(pieces, vectors, strict=True):
+            of_page.setdefault(number, []).append(token_vectors)
+        return [np.concatenate(parts) for parts in of_page.values()]
 
     def encode(self, texts: Sequence[str]) -> "Tokens":
         """(tokens, dimension) of each text, cut where the model ends."""
         import numpy as np
 
-        found = self._model.encode(list(texts), output_value="token_embeddings", show_progress_bar=False)
-        matrices = [vectors.numpy() for vectors in found]
-        return [(one / np.linalg.norm(one, axis=1, keepdims=True)).astype(np.float16) for one in matrices]
+        encoded = self._model.encode(list(texts), output_value="token_embeddings", show_progress_bar=False)
+        matrices = [vectors.numpy() for vectors in encoded]
+        return [(matrix / np.linalg.norm(matrix, axis=1, keepdims=True)).astype(np.float16) for matrix in matrices]
 
     def _pieces(self, text: str) -> Iterator[str]:
         tokens = self._model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
@@ -71,7 +71,7 @@ def mmdocir_tokens(cache: Path | None) -> "tuple[dict[str, Tokens], Tokens]":
     """Items by kind, and questions. Pages without a text layer are read by OCR if a `cache` is given."""
     model = TokenModel()
     texts = page_texts([mmdocir() / "pdf"], cache or Path(), ocr=cache is not None)
-    pages = model.pages([text for own in texts.values() for text in own])
+    pages = model.pages([text for document_texts in texts.values() for text in document_texts])
     questions = model.encode([example.query.text for example in load_mmdocir(mmdocir())])
     passages, windows = stretches(pages, STRETCH // 2), stretches(pages, STRETCH // 8)
     return {"pages": pages, "passages": passages, "windows": windows}, questions

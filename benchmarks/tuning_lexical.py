@@ -83,17 +83,17 @@ def main() -> None:
     add_collection_options(parser)
     parser.add_argument("--documents", type=int, metavar="N", help="only the first N documents, to try the script")
     options = parser.parse_args()
-    found = machine()
+    host = machine()
     data = research_folders()
     with collection_of(data, options) as collection:
         examples = _examples(data, collection, options.documents)
         shipped: Setting = tuple(float(getattr(module, name)) for name, module in NAMES.items())
         grid = [shipped, *(_changed(shipped, i, times) for i in range(len(NAMES)) for times in TIMES)]
-        read = [_pages(collection, examples, setting) for setting in grid]
-    scores = np.stack([[_recall(of.parts.sum(axis=1), of) for of in pages] for pages in read])
+        setting_pages = [_pages(collection, examples, setting) for setting in grid]
+    scores = np.stack([[_recall(of.parts.sum(axis=1), of) for of in pages] for pages in setting_pages])
     documents = [example.document or example.id for example in examples]
     chosen = {name: _best(scores[:, np.array(documents) != name]) for name in dict.fromkeys(documents)}
-    linear = _held_out_linear(read[0], documents)
+    linear = _held_out_linear(setting_pages[0], documents)
     outcomes = _outcomes(grid, scores, documents, chosen=chosen, linear=linear)
     figures = {
         "questions": len(examples),
@@ -102,8 +102,10 @@ def main() -> None:
         "chosen": {document: dict(zip(NAMES, grid[at], strict=True)) for document, at in chosen.items()},
     }
     title = f"mean of page recall @1, @3, @5 within the document, %: {len(examples)} questions, {len(grid)} settings"
-    rows = [[one.name, percent(float(one.scores.mean())), bounds(one.loss, signed=True)] for one in outcomes]
-    print_results(found, figures, [Table(title, ("", "mean", "less shipped"), rows)], options)
+    rows = [
+        [outcome.name, percent(float(outcome.scores.mean())), bounds(outcome.loss, signed=True)] for outcome in outcomes
+    ]
+    print_results(host, figures, [Table(title, ("", "mean", "less shipped"), rows)], options)
 
 
 @contextmanager
@@ -138,13 +140,13 @@ def _pages(collection: Collection, examples: Sequence[Example], setting: Setting
             name: [page.number for page in collection.pages(name)]
             for name in {example.document or "" for example in examples}
         }
-        found = []
+        pages = []
         for example in examples:
             name = example.document or ""
             read = retriever.evidence(index, example.query.text, Filter(documents=(name,)))
             at = {number: place for number in numbers[name] if (place := index.page(name, number)) is not None}
             gold = set(example.reference.pages)
-            found.append(
+            pages.append(
                 Pages(
                     parts=np.stack([part[list(at.values())] for part in read.parts.values()], axis=1, dtype=np.float64)
                     / index.max_idf,
@@ -152,7 +154,7 @@ def _pages(collection: Collection, examples: Sequence[Example], setting: Setting
                     missing=len(gold.difference(at)),
                 )
             )
-    return found
+    return pages
 
 
 def _recall(scores: Scores, pages: Pages) -> float:
@@ -177,19 +179,19 @@ def _fitted(pages: Sequence[Pages]) -> Scores:
     from scipy.optimize import minimize
     from scipy.special import log_softmax
 
-    asked = [of for of in pages if of.gold.any()]
+    with_gold = [of for of in pages if of.gold.any()]
 
     def loss(weights: Scores) -> tuple[float, Scores]:
         total, slope = PENALTY * float(((weights - 1) ** 2).sum()), 2 * PENALTY * (weights - 1)
-        for of in asked:
+        for of in with_gold:
             likely = log_softmax(of.parts @ weights)
             wanted = of.gold / of.gold.sum()
-            total -= float(wanted @ likely) / len(asked)
-            slope = slope - (wanted - np.exp(likely)) @ of.parts / len(asked)
+            total -= float(wanted @ likely) / len(with_gold)
+            slope = slope - (wanted - np.exp(likely)) @ of.parts / len(with_gold)
         return total, slope
 
-    found: Scores = minimize(loss, np.ones(asked[0].parts.shape[1]), jac=True, method="L-BFGS-B").x
-    return found
+    optimum: Scores = minimize(loss, np.ones(with_gold[0].parts.shape[1]), jac=True, method="L-BFGS-B").x
+    return optimum
 
 
 def _outcomes(

@@ -177,7 +177,7 @@ class TrecRagAnswers:
 
 
 def trec_rag_answers(
-    examples: Sequence[Example], predictions: Sequence[Prediction], cut: SentenceSplitter, tag: TrecRagTag
+    examples: Sequence[Example], predictions: Sequence[Prediction], split_sentences: SentenceSplitter, tag: TrecRagTag
 ) -> TrecRagAnswers:
     """Each answer as a line: its context's quotes by id, texts first, and its sentences with their citations.
 
@@ -190,7 +190,7 @@ def trec_rag_answers(
     lines, out_of_range, dropped, long = list[str](), 0, 0, 0
     for prediction in answered:
         example = examples_by_id[prediction.example]
-        sentences = [sentence for sentence in marked_sentences(prediction, cut) if sentence.text]
+        sentences = [sentence for sentence in marked_sentences(prediction, split_sentences) if sentence.text]
         context = context_of(prediction, example)
         names, left_out = _references(sentences, context, tag.year, example.id)
         answer = [{"text": sentence.text, "citations": _citations(sentence, context, names)} for sentence in sentences]

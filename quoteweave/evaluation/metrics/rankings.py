@@ -56,9 +56,9 @@ class Rankings:
 
     def __init__(self, *, cutoffs: Sequence[int] = (1, 3, 5, 10, 15, 20)) -> None:
         self._cutoffs = tuple(cutoffs)
-        cut = [f"{figure}@{k}" for figure in CUT for k in self._cutoffs]
+        at_k = [f"{figure}@{k}" for figure in CUT for k in self._cutoffs]
         by_kind = [f"{kind}.recall@{k}" for kind in KINDS for k in self._cutoffs]
-        self.aggregates: tuple[Aggregate, ...] = tuple(mean_of(column) for column in (*cut, "map", "mrr", *by_kind))
+        self.aggregates: tuple[Aggregate, ...] = tuple(mean_of(column) for column in (*at_k, "map", "mrr", *by_kind))
 
     def row(self, prediction: Prediction, example: Example) -> Row:
         """`relevant`, a count of gold items, and the figures as fractions."""

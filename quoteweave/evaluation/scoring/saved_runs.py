@@ -303,7 +303,7 @@ def scoring_notes(scores: Scores, other: Scores | None, loaded: LoadedRun, reque
 
     `other` are the scores by the other convention; None if there is no headline figure to compare.
     """
-    notes = [cut] if (cut := _truncation_note(request.run)) else []
+    notes = [note] if (note := _truncation_note(request.run)) else []
     notes += _missing_verdicts(loaded, request)
     published = scores.convention == "published"
     if scores.failed:

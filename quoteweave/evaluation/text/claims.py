@@ -76,10 +76,10 @@ class MarkedSentence:
         return tuple(dict.fromkeys(item for mark in self.marks for item in mark.cited))
 
 
-def marked_sentences(prediction: Prediction, cut: SentenceSplitter) -> list[MarkedSentence]:
+def marked_sentences(prediction: Prediction, split_sentences: SentenceSplitter) -> list[MarkedSentence]:
     """The sentences of the answer in a response; none without a response."""
     sentences: list[str] = []
-    for sentence in cut(answer_of(prediction.response or "", "own")):
+    for sentence in split_sentences(answer_of(prediction.response or "", "own")):
         opening = _opening(sentence) if sentences else 0
         rest = sentence
         if opening:

@@ -83,9 +83,9 @@ def _contains_words(text: str, wording: str) -> bool:
     return f" {wording} " in f" {normalised(without_marks(text))} "
 
 
-def rouge_lsum(answer: str, gold: str, cut: Callable[[str], Sequence[str]] = punkt_sentences) -> float:
+def rouge_lsum(answer: str, gold: str, split_sentences: Callable[[str], Sequence[str]] = punkt_sentences) -> float:
     """The F (β = 1) of two lower-case texts, split into sentences; 0 if either has no words."""
-    ours, theirs = (_sentence_words(cut(text.lower())) for text in (answer, gold))
+    ours, theirs = (_sentence_words(split_sentences(text.lower())) for text in (answer, gold))
     uncounted_ours, uncounted_theirs = Counter(chain(*ours)), Counter(chain(*theirs))
     hits = 0
     for sentence in theirs:

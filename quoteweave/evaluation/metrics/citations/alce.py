@@ -45,14 +45,14 @@ COUNTS = ("out_of_range", "without_words")
 
 
 def alce_responses(
-    answered: Iterable[tuple[Prediction, Example]], cut: SentenceSplitter, *, first: int | None = None
+    answered: Iterable[tuple[Prediction, Example]], split_sentences: SentenceSplitter, *, first: int | None = None
 ) -> dict[str, CitedResponse]:
     """Example to the sentences of its response, without those that say nothing; `first`: citations kept of each.
 
     Raises DatasetError for an example without context.
     """
     return {
-        example.id: _response(marked_sentences(prediction, cut), context_of(prediction, example), first)
+        example.id: _response(marked_sentences(prediction, split_sentences), context_of(prediction, example), first)
         for prediction, example in answered
         if prediction.response is not None
     }

@@ -72,14 +72,14 @@ TakenApart = Mapping[MarkedSentence, list[AtomicClaim] | None]
 
 
 def aliice_responses(
-    answered: Iterable[tuple[Prediction, Example]], cut: SentenceSplitter, parse: DependencyParser
+    answered: Iterable[tuple[Prediction, Example]], split_sentences: SentenceSplitter, parse: DependencyParser
 ) -> dict[str, CitedResponse]:
     """Example to the claims of its response. Sentences that have to be split are parsed together, each once.
 
     Raises DatasetError for an example without context.
     """
     responses = [
-        (example.id, marked_sentences(prediction, cut), context_of(prediction, example))
+        (example.id, marked_sentences(prediction, split_sentences), context_of(prediction, example))
         for prediction, example in answered
         if prediction.response is not None
     ]
@@ -138,8 +138,8 @@ class CitationSpread:
 
     name = "citation_spread"
 
-    def __init__(self, cut: SentenceSplitter, convention: Convention = "strict") -> None:
-        self._cut, self._convention = cut, convention
+    def __init__(self, split_sentences: SentenceSplitter, convention: Convention = "strict") -> None:
+        self._split_sentences, self._convention = split_sentences, convention
         self.aggregates: tuple[Aggregate, ...] = (
             Aggregate("cvcp.pooled", SUMS, _pooled, limits=AMOUNT),
             mean_of("cvcp.per_sentence", limits=AMOUNT),
@@ -164,11 +164,11 @@ class CitationSpread:
     def _places(self, prediction: Prediction) -> list[list[float]]:
         """The positions of the citations of each sentence."""
         if self._convention == "published":
-            sentences = aliice_sentences(prediction.response or "", self._cut)
+            sentences = aliice_sentences(prediction.response or "", self._split_sentences)
             return [
                 [mark.start() / len(sentence) for mark in PUBLISHED_MARK.finditer(sentence)] for sentence in sentences
             ]
-        return [_places(sentence) for sentence in marked_sentences(prediction, self._cut)]
+        return [_places(sentence) for sentence in marked_sentences(prediction, self._split_sentences)]
 
 
 def _places(sentence: MarkedSentence) -> list[float]:

@@ -43,9 +43,9 @@ ALIICE_PASSAGES = 5
 _OPENED_MARK = lazy_regex(r"\[(\d+)")
 
 
-def aliice_sentences(response: str, cut: SentenceSplitter) -> list[str]:
+def aliice_sentences(response: str, split_sentences: SentenceSplitter) -> list[str]:
     """The sentences of a response, with marks in place, as ALiiCE's code splits them."""
-    sentences = list(cut(answer_of(response, "own")))
+    sentences = list(split_sentences(answer_of(response, "own")))
     for position in range(1, len(sentences)):
         first = PUBLISHED_MARK.search(sentences[position])
         if first and sentences[position].startswith("["):
@@ -55,14 +55,16 @@ def aliice_sentences(response: str, cut: SentenceSplitter) -> list[str]:
 
 
 def published_alce_responses(
-    answered: Iterable[tuple[Prediction, Example]], cut: SentenceSplitter, *, first: int | None = ALCE_FIRST
+    answered: Iterable[tuple[Prediction, Example]], split_sentences: SentenceSplitter, *, first: int | None = ALCE_FIRST
 ) -> dict[str, CitedResponse]:
     """Example to the sentences of its response; `first`: how many citations of each are kept.
 
     Raises DatasetError for an example without context.
     """
     return {
-        example.id: _alce_response(cut(alce_text(prediction.response)), context_of(prediction, example), first)
+        example.id: _alce_response(
+            split_sentences(alce_text(prediction.response)), context_of(prediction, example), first
+        )
         for prediction, example in answered
         if prediction.response is not None
     }
@@ -70,7 +72,7 @@ def published_alce_responses(
 
 def published_aliice_responses(
     answered: Iterable[tuple[Prediction, Example]],
-    cut: SentenceSplitter,
+    split_sentences: SentenceSplitter,
     parse: DependencyParser,
     *,
     passages: int = ALIICE_PASSAGES,
@@ -80,7 +82,7 @@ def published_aliice_responses(
     Raises DatasetError for an example without context.
     """
     responses = [
-        (example.id, aliice_sentences(prediction.response, cut), context_of(prediction, example))
+        (example.id, aliice_sentences(prediction.response, split_sentences), context_of(prediction, example))
         for prediction, example in answered
         if prediction.response is not None
     ]
