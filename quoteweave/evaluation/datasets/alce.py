@@ -8,35 +8,28 @@ The passages of a question are numbered from 1, as answers cite them, and are th
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import UNKNOWN_LABEL, Hit, Query, Quote
 from quoteweave.evaluation.datasets.mmdocrag import NOWHERE
-from quoteweave.evaluation.datasets.rows import iter_items
+from quoteweave.evaluation.datasets.rows import FileRecord, iter_items
 
 
-class _Line(BaseModel):
-    # ASQA, QAMPARI and ELI5 each have fields of their own, most of which are not read.
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
-
-class _Passage(_Line):
+class _Passage(FileRecord):
     text: str
     title: str | None = None
 
 
-class _Pair(_Line):
+class _Pair(FileRecord):
     short_answers: tuple[str, ...] = ()
 
 
-class _Annotation(_Line):
+class _Annotation(FileRecord):
     long_answer: str | None = None
 
 
-class AlceLine(_Line):
+class AlceLine(FileRecord):
     """One question and, in a result file, its answer."""
 
     question: str

@@ -7,14 +7,14 @@ has only qrels: four columns (query, iteration, item, grade) and no header.
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Reference
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Query
-from quoteweave.evaluation.datasets.rows import Line, iter_columns, iter_unique_records
+from quoteweave.evaluation.datasets.rows import FileRecord, Line, iter_columns, iter_unique_records
 
 _CORPUS, _QUERIES = "corpus.jsonl", "queries.jsonl"
 _DEFAULT_SPLIT = "test"
@@ -23,18 +23,15 @@ _TREC = ("query", "iteration", "item", "grade")
 Grades = dict[str, dict[str, int]]
 
 
-class _Query(BaseModel):
-    # `metadata` and other fields differ between datasets; they are not read.
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
+class _Query(FileRecord):
     id: str = Field(alias="_id", min_length=1)
     text: str
 
 
-class Passage(BaseModel):
+class Passage(FileRecord):
     """One item of a corpus. `title` may be empty."""
 
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, frozen=True)
+    model_config = ConfigDict(frozen=True)
 
     id: str = Field(alias="_id", min_length=1)
     title: str = ""

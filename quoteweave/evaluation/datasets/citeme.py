@@ -27,6 +27,7 @@ from quoteweave.core.examples import Example, NamedPaper, PaperSearch, Predictio
 from quoteweave.core.files.jsonl import describe_validation_error, iter_lines
 from quoteweave.core.files.strict_json import RepeatedName, require_names_once
 from quoteweave.core.records import Query
+from quoteweave.evaluation.datasets.rows import FileRecord
 
 COLUMNS = ("id", "excerpt", "target_paper_title")
 SEPARATOR = "[TITLE_SEPARATOR]"
@@ -137,16 +138,12 @@ _OUTCOMES: Sequence[tuple[str, SearchOutcome]] = (
 """Patterns of errors as providers and libraries word them, tried in this order, and how such a search ended."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
-
-class _Tokens(_Part):
+class _Tokens(FileRecord):
     input: int = Field(ge=0)
     output: int = Field(ge=0)
 
 
-class _Paper(_Part):
+class _Paper(FileRecord):
     title: str
     paperId: str | None = None
 
@@ -154,12 +151,12 @@ class _Paper(_Part):
         return NamedPaper(title=self.title, identifiers={"semantic_scholar": self.paperId} if self.paperId else {})
 
 
-class _Message(_Part):
+class _Message(FileRecord):
     role: str
     content: str
 
 
-class _Result(_Part):
+class _Result(FileRecord):
     id: str
     selected: _Paper | None = None
     error: str | None = None
@@ -170,12 +167,12 @@ class _Result(_Part):
     history: tuple[_Message, ...] = ()
 
 
-class _Metadata(_Part):
+class _Metadata(FileRecord):
     model: str | None = None
     executor: str | None = None
 
 
-class _Results(_Part):
+class _Results(FileRecord):
     metadata: _Metadata = _Metadata()
     results: tuple[_Result, ...]
 

@@ -18,7 +18,7 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldRegion, Prediction, Reference, question_hash
 from quoteweave.core.records import Query
-from quoteweave.evaluation.datasets.rows import as_list, iter_items
+from quoteweave.evaluation.datasets.rows import FileRecord, as_list, iter_items
 from quoteweave.evaluation.judges.judgements import MAX_SCORE, Judgement
 from quoteweave.evaluation.text.responses import box_problem, boxed_response, cited_boxes, transposed, without_boxes
 
@@ -30,9 +30,8 @@ MIN_BOXES = 20
 """The number of boxes whose shapes suffice to tell in which order their edges are written."""
 
 
-class _Line(BaseModel):
-    # Fields that are not read may come and go between releases of the dataset.
-    model_config = ConfigDict(extra="ignore", allow_inf_nan=False, coerce_numbers_to_str=True)
+class _Line(FileRecord):
+    model_config = ConfigDict(allow_inf_nan=False)
 
 
 class _Element(_Line):
@@ -180,19 +179,14 @@ _DIVISOR = 20
 """The number by which the released script divides a judge's score, though its prompts ask for 0 to 5."""
 
 
-class _Answered(BaseModel):
-    # The dataset's own fields, and those that its evaluation adds, are not read here.
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
+class _Answered(FileRecord):
     index: str
     question: str | None = Field(default=None, alias="Question")
     model_predict: str | None = None
     infer_model: str | None = None
 
 
-class _Scored(BaseModel):
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
+class _Scored(FileRecord):
     index: str
     qa_acc_score: float | None = None
     rel_score: float | None = None

@@ -22,7 +22,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue
+from pydantic import BeforeValidator, JsonValue
 
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
@@ -32,7 +32,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import UNKNOWN_LABEL, Hit, Kind, Layout, Query, Quote
 from quoteweave.evaluation.datasets.mmdocrag import NOWHERE
-from quoteweave.evaluation.datasets.rows import as_list, iter_unique_records
+from quoteweave.evaluation.datasets.rows import FileRecord, as_list, iter_unique_records
 from quoteweave.evaluation.metrics.answers.source_identification import LETTERS
 from quoteweave.evaluation.metrics.gold import gold_items
 from quoteweave.evaluation.text.source_marks import item_name
@@ -42,10 +42,7 @@ _TYPES = ("explanation", "locating")
 _FIGURE, _TABLE = (lazy_regex(rf"{kind}\s*\d+", re.IGNORECASE) for kind in ("figure", "table"))
 
 
-class _Shown(BaseModel):
-    # Fields that are not read may come and go between releases of the dataset.
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
+class _Shown(FileRecord):
     question_id: str
     pdf_id: str | None = None
     idx_2_text: Mapping[str, str] = {}

@@ -9,13 +9,13 @@ import math
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldBox, Reference
 from quoteweave.core.records import Query
-from quoteweave.evaluation.datasets.rows import iter_unique_records
+from quoteweave.evaluation.datasets.rows import FileRecord, iter_unique_records
 
 ANNOTATIONS = "annotations.jsonl"
 PUBLISHED_ANNOTATIONS = "MMDocIR_annotations.jsonl"
@@ -52,9 +52,8 @@ _ROUNDING = 1.0
 """Points by which a box may extend beyond its page."""
 
 
-class _Line(BaseModel):
-    # Fields that are not read may come and go between releases of the dataset.
-    model_config = ConfigDict(extra="ignore", allow_inf_nan=False, coerce_numbers_to_str=True)
+class _Line(FileRecord):
+    model_config = ConfigDict(allow_inf_nan=False)
 
 
 class _LayoutBox(_Line):

@@ -10,25 +10,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, Field
 
 from quoteweave.core.answers import C15, C20, Context, Usage
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldLayout, Prediction, Reference
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.records import Hit, Kind, Query, Quote
-from quoteweave.evaluation.datasets.rows import iter_unique_records
+from quoteweave.evaluation.datasets.rows import FileRecord, iter_unique_records
 
 NOWHERE = (0.0, 0.0, 0.0, 0.0)
 """The box of a quote if the dataset does not give its place on the page."""
 
 
-class _Line(BaseModel):
-    # Fields that are not read may come and go between releases of the dataset.
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
-
-class _Candidate(_Line):
+class _Candidate(FileRecord):
     quote_id: str
     page_id: int = Field(ge=0)
     layout_id: int | None = Field(default=None, ge=0)
@@ -38,7 +33,7 @@ class _Candidate(_Line):
     ocr_text: str | None = Field(default=None, validation_alias=AliasChoices("ocr_text", "img_ocr", "image_ocr"))
 
 
-class _Question(_Line):
+class _Question(FileRecord):
     q_id: str
     gold_quotes: tuple[str, ...]
     answer_short: str | None = None
@@ -142,9 +137,7 @@ def _check_gold(line: _Question, where: str, quotes: Literal[15, 20]) -> None:
             )
 
 
-class _ResponseLine(BaseModel):
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
+class _ResponseLine(FileRecord):
     q_id: str
     response: str | None = None
     model: str | None = None

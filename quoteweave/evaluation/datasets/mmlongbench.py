@@ -9,12 +9,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from quoteweave.core.examples import AnswerFormat, Example, Reference
 from quoteweave.core.records import Query
 from quoteweave.evaluation.datasets.mmdocir import EVIDENCE_TYPES, written_list
-from quoteweave.evaluation.datasets.rows import iter_items
+from quoteweave.evaluation.datasets.rows import FileRecord, iter_items
 from quoteweave.evaluation.text.abstentions import is_abstention
 
 SAMPLES = "samples.jsonl"
@@ -22,10 +22,7 @@ SAMPLES = "samples.jsonl"
 FORMATS: dict[str, AnswerFormat] = {"Int": "int", "Float": "float", "Str": "str", "List": "list", "None": "str"}
 
 
-class _Line(BaseModel):
-    # Fields that are not read may come and go between releases of the dataset.
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
+class _Line(FileRecord):
     doc_id: str = Field(min_length=1)
     doc_type: str | None = None
     question: str = Field(min_length=1)

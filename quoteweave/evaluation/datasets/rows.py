@@ -7,7 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.files.jsonl import (
@@ -68,6 +68,12 @@ def iter_columns(path: Path, names: Sequence[str] | None, *, separator: str | No
         if names is not None and (len(values) != len(names) or not all(values)):
             raise DatasetError(f"{where} has not the {len(names)} columns {', '.join(names)}: {raw[:80]!r}{cut}")
         yield Line(raw, values, names or (), where, cut)
+
+
+class FileRecord(BaseModel):
+    """A record of a file of others: fields that are not read may come and go between releases of a dataset."""
+
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
 
 def as_list(raw: object) -> object:

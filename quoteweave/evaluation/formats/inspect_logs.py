@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.usage import sum_known
@@ -22,6 +22,7 @@ from quoteweave.core.errors import DatasetError, MissingExtra, QuoteweaveError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.files.jsonl import DOWNLOAD_AGAIN, describe_validation_error, iter_lines
 from quoteweave.core.files.strict_json import load_json
+from quoteweave.evaluation.datasets.rows import FileRecord
 
 ZSTANDARD = 93
 """The number of the compression method in the format of zip files."""
@@ -30,41 +31,36 @@ Model = TypeVar("Model", bound=BaseModel)
 _HEADERS = ("header.json", "_journal/start.json")
 
 
-class _Part(BaseModel):
-    # A log contains much more than answers, which is not read.
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
-
-class _Content(_Part):
+class _Content(FileRecord):
     type: str = "text"
     text: str = ""
 
 
-class _Message(_Part):
+class _Message(FileRecord):
     content: str | tuple[_Content, ...] = ""
 
 
-class _Choice(_Part):
+class _Choice(FileRecord):
     message: _Message
 
 
-class _Usage(_Part):
+class _Usage(FileRecord):
     input_tokens: int | None = Field(default=None, ge=0)
     output_tokens: int | None = Field(default=None, ge=0)
 
 
-class _Output(_Part):
+class _Output(FileRecord):
     model: str | None = None
     choices: tuple[_Choice, ...] = ()
     usage: _Usage | None = None
     error: str | None = None
 
 
-class _Error(_Part):
+class _Error(FileRecord):
     message: str = ""
 
 
-class _Sample(_Part):
+class _Sample(FileRecord):
     id: str
     epoch: int = 1
     output: _Output = _Output()
@@ -74,11 +70,11 @@ class _Sample(_Part):
     attachments: Mapping[str, str] = {}
 
 
-class _Task(_Part):
+class _Task(FileRecord):
     model: str | None = None
 
 
-class _Header(_Part):
+class _Header(FileRecord):
     eval: _Task
 
 

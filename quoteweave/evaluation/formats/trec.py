@@ -193,16 +193,15 @@ def _scores(prediction: Prediction) -> list[float]:
 def _pages(prediction: Prediction, example: Example) -> _Graded | None:
     if example.document is None or prediction.scope == "context" or prediction.items:
         return None
-    ranking = dict.fromkeys(f"{page.document}#{page.page}" for page in prediction.pages)
-    grades = {f"{example.document}#{page}": 1 for page in example.reference.pages}
-    return list(ranking), grades, [page.score for page in prediction.pages]
+    ranking, scores = _ranked(prediction, "pages")
+    return ranking, {f"{example.document}#{page}": 1 for page in example.reference.pages}, scores
 
 
 def _documents(prediction: Prediction, example: Example) -> _Graded | None:
     if prediction.scope == "context" or prediction.items:
         return None
-    ranking = dict.fromkeys(_stem(hit.quote.document) for hit in prediction.hits)
-    return list(ranking), example.reference.relevant or {}, _scores(prediction)
+    ranking, scores = _ranked(prediction, "documents")
+    return ranking, example.reference.relevant or {}, scores
 
 
 _GRADED: Mapping[Items, Callable[[Prediction, Example], _Graded | None]] = {

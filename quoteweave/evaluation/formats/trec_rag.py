@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
@@ -26,6 +26,7 @@ from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import UNKNOWN_LABEL, Hit, Quote
 from quoteweave.evaluation.datasets.mmdocrag import NOWHERE
+from quoteweave.evaluation.datasets.rows import FileRecord
 from quoteweave.evaluation.metrics.citations.cited_claims import context_of
 from quoteweave.evaluation.text.claims import MarkedSentence, SentenceSplitter, marked_sentences
 
@@ -36,24 +37,20 @@ _IMAGE = lazy_regex(r"image[1-9][0-9]*")
 _END = lazy_regex(r"([.!?…。]*)\s*\Z")
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
-
-class _Sentence(_Line):
+class _Sentence(FileRecord):
     # Positions are whole numbers, and ids are strings; they are not converted into each other.
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=False)
+    model_config = ConfigDict(coerce_numbers_to_str=False)
 
     text: str
     citations: tuple[int | str, ...] = ()
 
 
-class _Metadata(_Line):
+class _Metadata(FileRecord):
     narrative_id: str
     run_id: str | None = None
 
 
-class _Answered(_Line):
+class _Answered(FileRecord):
     metadata: _Metadata | None = None
     topic_id: str | None = None
     run_id: str | None = None

@@ -13,7 +13,6 @@ from quoteweave.core.answers import Context
 from quoteweave.core.chat.prompts import Prompt, is_shipped, load_prompt
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import ChatModel
-from quoteweave.core.records import Quote
 from quoteweave.evaluation.judges.batch import JudgeRequest
 from quoteweave.evaluation.judges.chat import (
     ImageReader,
@@ -22,6 +21,7 @@ from quoteweave.evaluation.judges.chat import (
     ask_for_scores,
     image_parts,
     indent,
+    mark_name,
     name_quotes,
     quotes_as_text,
     sum_usage,
@@ -65,21 +65,9 @@ class AnswerJudge:
 
     def request(self, prediction: Prediction, example: Example) -> JudgeRequest:
         """The messages about one answer. Raises UsageError for a prompt with other fields."""
-        context = prediction.context or example.context or Context()
-        images = name_quotes(context.images, "image")
-        gold = example.reference.answer or example.reference.short_answer
-        answer = answer_of(prediction.response or "", "own")
-        prompt = self.prompt.render(
-            {
-                "question": indent(example.query.text),
-                "gold_answer": indent(gold or NO_GOLD),
-                "short_answer": indent(example.reference.short_answer or NO_GOLD),
-                "text_quotes": quotes_as_text(name_quotes(context.texts, "text")),
-                "image_quotes": quotes_as_text(images),
-                "answer": indent(answer if answer.strip() else NO_ANSWER),
-            },
-            optional=self._optional,
-        )
+        fields, images = answer_fields(prediction, example)
+        short_answer = indent(example.reference.short_answer or NO_GOLD)
+        prompt = self.prompt.render({**fields, "short_answer": short_answer}, optional=self._optional)
         return JudgeRequest(example.id, [user_message(prompt, image_parts(images, self._images))])
 
     async def judge(self, request: JudgeRequest) -> AnswerVerdict:
@@ -97,6 +85,21 @@ class AnswerJudge:
             usage=reply.usage,
             attempts=reply.attempts,
         )
+
+
+def answer_fields(prediction: Prediction, example: Example) -> tuple[dict[str, str], list[NamedQuote]]:
+    """The fields of a prompt about an answer over quotes, and the image quotes by their marks."""
+    context, reference = prediction.context or example.context or Context(), example.reference
+    images = name_quotes(context.images, "image")
+    answer = answer_of(prediction.response or "", "own")
+    fields = {
+        "question": indent(example.query.text),
+        "gold_answer": indent(reference.answer or reference.short_answer or NO_GOLD),
+        "text_quotes": quotes_as_text(name_quotes(context.texts, "text")),
+        "image_quotes": quotes_as_text(images),
+        "answer": indent(answer if answer.strip() else NO_ANSWER),
+    }
+    return fields, images
 
 
 ANSWER_PROMPT, EVIDENCE_PROMPT = "judge_boxed_answer", "judge_boxed_evidence"
@@ -173,7 +176,5 @@ class AttributionJudge:
 def _cited_quotes(prediction: Prediction) -> list[NamedQuote]:
     """The quotes that an answer cites, each once under its mark."""
     context = prediction.context or Context()
-    numbers = citations(prediction.response or "", "own")
-    texts = [(f"[{number}]", context.quote("text", number)) for number in numbers.text]
-    images = [(f"image{number}", context.quote("image", number)) for number in numbers.image]
-    return [(name, quote) for name, quote in (*texts, *images) if isinstance(quote, Quote)]
+    marks = citations(prediction.response or "", "own").marks()
+    return [(mark_name(*mark), quote) for mark in marks if (quote := context.quote(*mark)) is not None]

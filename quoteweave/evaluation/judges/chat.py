@@ -27,7 +27,12 @@ _MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/web
 
 def name_quotes(hits: Sequence[Hit], kind: Kind) -> list[NamedQuote]:
     """The quotes of a context, each with the mark by which answers cite it."""
-    return [(f"[{n}]" if kind == "text" else f"image{n}", hit.quote) for n, hit in enumerate(hits, start=1)]
+    return [(mark_name(kind, number), hit.quote) for number, hit in enumerate(hits, start=1)]
+
+
+def mark_name(kind: Kind, number: int) -> str:
+    """The name of a quote in prompts, such as `[1]` or `image2`."""
+    return f"[{number}]" if kind == "text" else f"image{number}"
 
 
 def quotes_as_text(quotes: Sequence[NamedQuote]) -> str:

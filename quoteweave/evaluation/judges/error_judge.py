@@ -13,7 +13,6 @@ from typing import ClassVar
 
 from pydantic import Field, ValidationError
 
-from quoteweave.core.answers import Context
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, PaperSearch, Prediction, SearchStep, Task
@@ -21,18 +20,15 @@ from quoteweave.core.files.jsonl import describe_validation_error, iter_records
 from quoteweave.core.files.toml import read_toml
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
-from quoteweave.evaluation.judges.answer_judges import NO_ANSWER, NO_GOLD
+from quoteweave.evaluation.judges.answer_judges import NO_GOLD, answer_fields
 from quoteweave.evaluation.judges.batch import JudgeRequest, JudgingItem, Verdict
 from quoteweave.evaluation.judges.chat import (
     ImageReader,
     ask_for_scores,
     image_parts,
     indent,
-    name_quotes,
-    quotes_as_text,
     user_message,
 )
-from quoteweave.evaluation.text.responses import answer_of
 
 MAX_CHARACTERS = 600
 """The most characters of a rationale, a query or a title."""
@@ -193,21 +189,9 @@ class ErrorJudge:
             return JudgeRequest(
                 example.id, [user_message(self._prompt.render(self._search_fields(prediction, example)))]
             )
-        context = prediction.context or example.context or Context()
-        images, reference = name_quotes(context.images, "image"), example.reference
-        gold = [name for name, grade in (reference.relevant or {}).items() if grade > 0]
-        answer = answer_of(prediction.response or "", "own")
-        prompt = self._prompt.render(
-            {
-                **self._fixed,
-                "question": indent(example.query.text),
-                "gold_answer": indent(reference.answer or reference.short_answer or NO_GOLD),
-                "gold_quotes": indent(", ".join(gold) or NO_GOLD),
-                "text_quotes": quotes_as_text(name_quotes(context.texts, "text")),
-                "image_quotes": quotes_as_text(images),
-                "answer": indent(answer if answer.strip() else NO_ANSWER),
-            }
-        )
+        fields, images = answer_fields(prediction, example)
+        gold = [name for name, grade in (example.reference.relevant or {}).items() if grade > 0]
+        prompt = self._prompt.render({**self._fixed, **fields, "gold_quotes": indent(", ".join(gold) or NO_GOLD)})
         return JudgeRequest(example.id, [user_message(prompt, image_parts(images, self._images))])
 
     def _search_fields(self, prediction: Prediction, example: Example) -> dict[str, str]:

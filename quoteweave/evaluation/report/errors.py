@@ -16,6 +16,7 @@ from quoteweave.core.errors import DatasetError, StorageError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.files.templates import open_template, policy_hash
 from quoteweave.core.records import Record
+from quoteweave.evaluation.judges.batch import JudgingItem
 from quoteweave.evaluation.judges.error_judge import ERROR_KINDS, ErrorKind, answer_hash, describe_search
 from quoteweave.evaluation.metrics.answers.title_match import TitleMatch
 from quoteweave.evaluation.report.questions import MAX_CHARACTERS, PictureReader, ShownQuote, shown_quotes
@@ -57,7 +58,7 @@ class ErrorAgreement(Record):
     )
 
 
-def wrong_papers(items: Sequence[tuple[Prediction, Example]]) -> list[tuple[Prediction, Example]]:
+def wrong_papers(items: Sequence[JudgingItem]) -> list[JudgingItem]:
     """The answers that name a paper other than the cited one, or none; technical errors are not among them.
 
     An answer is right by the authors' match of titles, or by a common identifier.
@@ -155,7 +156,6 @@ def _figures(kind: str) -> list[Aggregate]:
 
 
 _TEMPLATES = Path(__file__).parent / "templates"
-Pair = tuple[Prediction, Example]
 
 
 class LabelledAnswer(Record):
@@ -170,7 +170,7 @@ class LabelledAnswer(Record):
     quotes: tuple[ShownQuote, ...]
 
 
-def sample_pairs(pairs: Sequence[Pair], number: int | None, seed: int = 0) -> list[Pair]:
+def sample_pairs(pairs: Sequence[JudgingItem], number: int | None, seed: int = 0) -> list[JudgingItem]:
     """That many answers, drawn by the seed, in their order; all for None. Failed answers are left out.
 
     Raises DatasetError if none is left.
@@ -185,7 +185,7 @@ def sample_pairs(pairs: Sequence[Pair], number: int | None, seed: int = 0) -> li
 
 
 def write_error_page(
-    pairs: Sequence[Pair],
+    pairs: Sequence[JudgingItem],
     path: Path,
     *,
     run: str,

@@ -1,7 +1,7 @@
 """The questions that a run answers worst and best, with response, cited quotes and gold quotes."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from pydantic import Field
@@ -128,13 +128,17 @@ def shown_quotes(prediction: Prediction, example: Example, pictures: PictureRead
 
 
 def _cited(prediction: Prediction, marks: MarkGrammar) -> list[Place]:
-    numbers = citations(prediction.response or "", marks)
-    return [(kind, n) for kind in KINDS for n in sorted(numbers.text if kind == "text" else numbers.image)]
+    return _in_order(citations(prediction.response or "", marks).marks())
 
 
 def _gold_places(gold: Gold) -> list[Place]:
-    named = [(place[1], int(place[2])) for name in gold.places() if (place := _PLACE.fullmatch(name))]
-    return [(kind, n) for kind in KINDS for n in sorted(n for of, n in named if of == kind)]
+    matches = (_PLACE.fullmatch(name) for name in gold.places())
+    return _in_order(("text" if match[1] == "text" else "image", int(match[2])) for match in matches if match)
+
+
+def _in_order(places: Iterable[Place]) -> list[Place]:
+    """Texts before images, each kind by its numbers."""
+    return sorted(places, key=lambda place: (KINDS.index(place[0]), place[1]))
 
 
 def _listed(places: Sequence[Place], otherwise: str) -> str:
@@ -159,8 +163,7 @@ def _quotes(
     context = prediction.context or example.context
     if context is None:
         return []
-    gold_or_cited = {*(right or ()), *cited}
-    places = [(kind, n) for kind in KINDS for n in sorted(n for of, n in gold_or_cited if of == kind)]
+    places = _in_order({*(right or ()), *cited})
     return [_quote(place, context.quote(*place), _verdict(place, right, cited), pictures) for place in places]
 
 

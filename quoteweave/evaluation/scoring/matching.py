@@ -14,7 +14,6 @@ from quoteweave.core.messages import join_names, pluralize
 from quoteweave.core.records import Kind
 from quoteweave.core.runs import RUN_FILE, UNREACHABLE, read_run_record
 from quoteweave.evaluation.datasets import dataset_file
-from quoteweave.evaluation.metrics.gold import KINDS
 from quoteweave.evaluation.text.responses import citations
 
 _MAX_SHOWN = 3
@@ -162,9 +161,7 @@ def _own_citations(example: Example, prediction: Prediction) -> list[tuple[Kind,
 
 def _cited_numbers(response: str) -> list[tuple[Kind, int]]:
     # Only a single number in brackets, which another setting could have: "[2019, 2020]" are years.
-    numbers = citations(response, "published")
-    cited = [(kind, number) for kind in KINDS for number in (numbers.text if kind == "text" else numbers.image)]
-    return [(kind, number) for kind, number in cited if number <= _MAX_NUMBER]
+    return [(kind, number) for kind, number in citations(response, "published").marks() if number <= _MAX_NUMBER]
 
 
 def _fault(problem: str, names: Sequence[str]) -> str:

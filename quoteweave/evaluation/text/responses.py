@@ -21,7 +21,7 @@ from typing import Literal
 from quoteweave.core.boxes import PAGE_SIDE, Box, area
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.records import Quote
+from quoteweave.core.records import Kind, Quote
 from quoteweave.core.text.marks import parse_marks
 
 MarkGrammar = Literal["own", "published"]
@@ -56,6 +56,11 @@ class CitedNumbers:
 
     text: tuple[int, ...]
     image: tuple[int, ...]
+
+    def marks(self) -> list[tuple[Kind, int]]:
+        """Each number with its kind, texts first."""
+        texts: list[tuple[Kind, int]] = [("text", number) for number in self.text]
+        return [*texts, *(("image", number) for number in self.image)]
 
 
 def answer_of(response: str, marks: MarkGrammar) -> str:

@@ -180,7 +180,4 @@ def _marks_without_quote(prediction: Prediction) -> int:
     context = prediction.context
     if context is None or prediction.quote_boxes is None or prediction.response is None:
         return 0
-    numbers = citations(prediction.response, "own")
-    return sum(context.quote("text", n) is None for n in numbers.text) + sum(
-        context.quote("image", n) is None for n in numbers.image
-    )
+    return sum(context.quote(*mark) is None for mark in citations(prediction.response, "own").marks())

@@ -83,14 +83,12 @@ class QuoteSelection:
 
     def _cited(self, response: str, gold: Gold) -> tuple[Mapping[Kind, set[Item]], int]:
         """Cited items by kind, and how many marks name no quote; these are represented by items that are never gold."""
-        numbers = citations(response, self._marks)
         cited: dict[Kind, set[Item]] = {"text": set(), "image": set()}
         lost = 0
-        for kind in KINDS:
-            for number in numbers.text if kind == "text" else numbers.image:
-                item = gold.item(kind, number)
-                lost += item is None
-                cited[kind].add((f"no quote: {kind}", number) if item is None else item)
+        for kind, number in citations(response, self._marks).marks():
+            item = gold.item(kind, number)
+            lost += item is None
+            cited[kind].add((f"no quote: {kind}", number) if item is None else item)
         return cited, lost
 
     def _counts(self, group: str, cited: set[Item], gold: Collection[Item]) -> dict[str, float | None]:
