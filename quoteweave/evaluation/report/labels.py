@@ -6,7 +6,6 @@ from typing import NamedTuple
 from quoteweave.evaluation.judges.judgements import ASPECTS
 from quoteweave.evaluation.scoring.breakdowns import CROSSED
 from quoteweave.evaluation.statistics.aggregates import half_up
-from quoteweave.evaluation.statistics.intervals import Estimate
 
 UNDEFINED = "–"
 MAIN = (
@@ -169,11 +168,16 @@ def written(figure: str, value: float | None) -> str:
     return half_up(unit(figure).scale * value, unit(figure).decimals).replace("-", "−")
 
 
-def interval(figure: str, estimate: Estimate) -> str:
+def signed(figure: str, change: float | None) -> str:
+    """A change in the figure's unit, with its sign."""
+    return ("+" if change is not None and change > 0 else "") + written(figure, change)
+
+
+def interval(figure: str, bounds: tuple[float, float] | None) -> str:
     """The 95 % interval in the figure's unit; empty if there is none."""
-    if estimate.bounds is None:
+    if bounds is None:
         return ""
-    low, high = estimate.bounds
+    low, high = bounds
     return f"{written(figure, low)}{' to ' if low < 0 else '–'}{written(figure, high)}"
 
 

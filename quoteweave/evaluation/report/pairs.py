@@ -18,8 +18,8 @@ from quoteweave.evaluation.judges.judgements import ASPECTS
 from quoteweave.evaluation.metrics.citations.quote_selection import RATIOS
 from quoteweave.evaluation.published import PublishedRow, PublishedTable
 from quoteweave.evaluation.report.drawing import FAINT, HIGHLIGHT, INK, WIDTH, Plot, make_plot, shortened, style
-from quoteweave.evaluation.report.labels import UNDEFINED, interval, label, p_value, unit, with_unit, written
-from quoteweave.evaluation.report.tables import Cell, Table
+from quoteweave.evaluation.report.labels import UNDEFINED, interval, label, p_value, signed, unit, with_unit, written
+from quoteweave.evaluation.report.tables import Cell, Table, figure_cell
 from quoteweave.evaluation.scoring.comparison import Comparison, compare_scores, run_names
 from quoteweave.evaluation.scoring.saved_runs import ScoredRun, ScoringRequest, score
 from quoteweave.evaluation.scoring.scores import Scores
@@ -204,7 +204,7 @@ def pairs_table(pairs: Sequence[RunPair], layout: PairLayout) -> Table:
         sides = (layout.first, layout.second)
         for run, side in zip(pair.runs, sides, strict=True):
             rows.append(
-                (Cell(text=run.name, detail=side), *(_figure_cell(name, run.figures.get(name)) for name in names))
+                (Cell(text=run.name, detail=side), *(figure_cell(name, run.figures.get(name)) for name in names))
             )
         rows.append((_change_label(layout, names), *(_change_cell(pair.changes.get(name), layout) for name in names)))
         rows += _printed_rows(pair, layout, names)
@@ -214,12 +214,6 @@ def pairs_table(pairs: Sequence[RunPair], layout: PairLayout) -> Table:
         units=("", *(unit(name).name for name in names)),
         rows=tuple(rows),
     )
-
-
-def _figure_cell(name: str, estimate: Estimate | None) -> Cell:
-    if estimate is None or estimate.value is None:
-        return Cell(text=UNDEFINED)
-    return Cell(text=written(name, estimate.value), detail=interval(name, estimate))
 
 
 def _change_label(layout: PairLayout, names: Sequence[str], before: str = "") -> Cell:
@@ -233,18 +227,11 @@ def _change_cell(comparison: Comparison | None, layout: PairLayout) -> Cell:
     if comparison is None or comparison.difference is None:
         return Cell(text=UNDEFINED)
     figure = "overall.f1" if layout.relative else comparison.figure  # per cent
-    bounds = interval(
-        figure, Estimate(value=comparison.difference, low=comparison.low, high=comparison.high, n=comparison.n)
-    )
+    bounds = interval(figure, comparison.bounds)
     p = p_value(comparison.p_holm)
     shown = f"p {p}" if p.startswith("<") else f"p = {p}"
     details = (bounds, shown, f"n = {comparison.n}")
     return Cell(text=signed(figure, comparison.difference), detail="; ".join(detail for detail in details if detail))
-
-
-def signed(figure: str, change: float) -> str:
-    """A change in the figure's unit, with its sign."""
-    return ("+" if change > 0 else "") + written(figure, change)
 
 
 def _printed_rows(pair: RunPair, layout: PairLayout, names: Sequence[str]) -> list[tuple[Cell, ...]]:

@@ -13,6 +13,7 @@ from quoteweave.evaluation.report.labels import (
     label,
     ordered,
     p_value,
+    signed,
     unit,
     with_unit,
     written,
@@ -62,7 +63,7 @@ def runs_table(report: Report, title: str, names: Mapping[str, str] | Sequence[s
         head=("run", *headings),
         units=("", *(unit(name).name for name in figures)),
         rows=tuple(
-            (Cell(text=run.name), *(_cell(name, run.scores.figures.get(name), tops[name]) for name in figures))
+            (Cell(text=run.name), *(figure_cell(name, run.scores.figures.get(name), tops[name]) for name in figures))
             for run in report.runs
         ),
     )
@@ -83,7 +84,7 @@ def breakdown_table(report: Report, breakdown: str, figure: str | None = None) -
         top = best(figure, [None if estimate is None else estimate.value for estimate in estimates])
         n = marked_count(estimate for estimate in estimates if estimate is not None)
         if any(estimate is not None for estimate in estimates):
-            cells = (_cell(figure, estimate, top) for estimate in estimates)
+            cells = (figure_cell(figure, estimate, top) for estimate in estimates)
             rows.append((Cell(text=group_label(group)), Cell(text=n), *cells))
     if not rows:
         return None
@@ -114,16 +115,12 @@ def difference_tables(comparisons: Sequence[Comparison]) -> list[Table]:
 
 
 def _difference_row(comparison: Comparison) -> tuple[Cell, ...]:
-    sign = "+" if comparison.difference is not None and comparison.difference > 0 else ""
-    bounds = interval(
-        comparison.figure,
-        Estimate(value=comparison.difference, low=comparison.low, high=comparison.high, n=comparison.n),
-    )
+    figure = comparison.figure
     return (
         Cell(text=comparison.first),
-        Cell(text=written(comparison.figure, comparison.second_value)),
-        Cell(text=written(comparison.figure, comparison.first_value)),
-        Cell(text=sign + written(comparison.figure, comparison.difference), detail=bounds),
+        Cell(text=written(figure, comparison.second_value)),
+        Cell(text=written(figure, comparison.first_value)),
+        Cell(text=signed(figure, comparison.difference), detail=interval(figure, comparison.bounds)),
         Cell(text=p_value(comparison.p)),
         Cell(text=p_value(comparison.p_holm)),
         Cell(text=str(comparison.n)),
@@ -183,7 +180,7 @@ def every_figure_table(report: Report) -> Table:
         rows=tuple(
             (
                 Cell(text=name, detail=unit(name).name),
-                *(_cell(name, run.scores.figures.get(name), None) for run in report.runs),
+                *(figure_cell(name, run.scores.figures.get(name)) for run in report.runs),
             )
             for name in names
         ),
@@ -210,8 +207,9 @@ def _undefined(run: RunReport, name: str) -> int:
     return 0 if estimate is None else estimate.undefined
 
 
-def _cell(figure: str, estimate: Estimate | None, top: str | None) -> Cell:
+def figure_cell(figure: str, estimate: Estimate | None, top: str | None = None) -> Cell:
+    """The estimate with its interval; it is the best if it is written like `top`."""
     if estimate is None or estimate.value is None:
         return Cell(text=UNDEFINED)
     text = written(figure, estimate.value)
-    return Cell(text=text, detail=interval(figure, estimate), best=text == top)
+    return Cell(text=text, detail=interval(figure, estimate.bounds), best=text == top)

@@ -141,6 +141,11 @@ class Comparison(Record):
     clusters: int = Field(ge=0, description="documents, or questions of none, that these come from")
     left_out: int = Field(ge=0, description="questions that count in only one, or in which the figure is undefined")
 
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Both ends of the interval of the difference; None if there is none."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
 
 def compare_scores(
     runs: Sequence[Scores],
