@@ -182,7 +182,7 @@ def fit_logistic(rows: "Matrix", right: "Vector", *, l2: float = L2) -> tuple[fl
 
 
 def left_out_log_odds(rows: "Matrix", right: "Vector", intercept: float, weights: "Vector") -> "Vector":
-    """The log-odds of each row by the weights of all other rows (leave-one-out), so that no row influences its own.
+    """The log-odds (n) of each of `rows` (n × signals) by the weights of all others, so that none influences its own.
 
     The intercept stays that of all rows. If it were fitted again, it would be lower without a right row and higher
     without a wrong one, and signals without information would seem to be wrong each time.
@@ -199,25 +199,29 @@ def left_out_log_odds(rows: "Matrix", right: "Vector", intercept: float, weights
 
 
 def _newton(rows: "Matrix", right: "Vector", penalty: "Vector", *, offset: float, start: "Vector") -> "Vector":
-    """Newton's method, with steps halved if they do not lower the loss, which is convex."""
+    """The weights (signals) that minimise the loss, by Newton's method; a step that does not lower it is halved.
+
+    `rows` (n × signals) and `right` (n of 0 or 1) are as in `fit_logistic`. The loss is convex: the sum of log losses,
+    and half of `penalty` (signals) times the squares of the weights. `offset` is added to all log-odds.
+    """
     import numpy as np
 
     def loss(at: "Vector") -> float:
         odds = offset + rows @ at
         return float(np.logaddexp(0, odds).sum() - right @ odds + penalty @ at**2 / 2)
 
-    at, lowest = start, loss(start)
+    weights, lowest = start, loss(start)
     for _ in range(STEPS):
-        chances = (1 + np.tanh((offset + rows @ at) / 2)) / 2
-        gradient = rows.T @ (chances - right) + penalty * at
+        chances = (1 + np.tanh((offset + rows @ weights) / 2)) / 2
+        gradient = rows.T @ (chances - right) + penalty * weights
         curvature = (rows.T * (chances * (1 - chances))) @ rows + np.diag(penalty)
         step = np.linalg.solve(curvature, gradient)
-        while (lower := loss(at - step)) > lowest and np.abs(step).max() > TOLERANCE:
+        while (lower := loss(weights - step)) > lowest and np.abs(step).max() > TOLERANCE:
             step = step / 2
         if np.abs(step).max(initial=0.0) <= TOLERANCE:
             break
-        at, lowest = at - step, lower
-    return at
+        weights, lowest = weights - step, lower
+    return weights
 
 
 MIN_ANSWERS = 20
@@ -261,7 +265,7 @@ class CalibrationReport(Record):
     groups: Mapping[str, GroupCounts] = Field(description="answerable and unanswerable; empty without a threshold")
 
     @property
-    def few(self) -> bool:
+    def has_few_answers(self) -> bool:
         """Whether there are too few answers of either sort to rely on the fit."""
         return min(self.right, self.wrong) < MIN_ANSWERS
 
@@ -347,8 +351,8 @@ def _fit_stage(
     columns = zip(means, scales, least, most, weights, strict=True)
     fields = ("mean", "scale", "least", "most", "weight")
     signal_weights = [
-        SignalWeight(signal=names[at], **dict(zip(fields, map(float, column), strict=True)))
-        for at, column in zip(varied, columns, strict=True)
+        SignalWeight(signal=names[signal], **dict(zip(fields, map(float, column), strict=True)))
+        for signal, column in zip(varied, columns, strict=True)
     ]
     return ConfidenceModel(intercept=intercept, weights=tuple(signal_weights), threshold=0.0), confidences
 

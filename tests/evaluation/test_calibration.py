@@ -42,7 +42,7 @@ def test_where_right_and_wrong_lie_apart_the_threshold_lies_between() -> None:
     found = fitted(asked, risk=0)
     calibration = found.calibration
     assert calibration is not None
-    assert (found.right, found.wrong, found.declined, found.few) == (20, 20, 0, False)
+    assert (found.right, found.wrong, found.declined, found.has_few_answers) == (20, 20, 0, False)
     # Either only the right answers are given, with no risk, or all answers.
     assert found.aurc == pytest.approx((20 * 0 + 20 * 0.5) / 40)
     assert [(point.answers, point.risk) for point in found.curve] == [(20, 0), (40, 0.5)]
@@ -78,8 +78,8 @@ def test_signals_that_say_nothing_give_no_curve() -> None:
 
 
 def test_few_answers_are_told() -> None:
-    assert fitted([one(0.9, True)] * 19 + [one(0.1, False)] * 30).few
-    assert not fitted([one(0.9, True)] * 20 + [one(0.1, False)] * 20).few
+    assert fitted([one(0.9, True)] * 19 + [one(0.1, False)] * 30).has_few_answers
+    assert not fitted([one(0.9, True)] * 20 + [one(0.1, False)] * 20).has_few_answers
 
 
 @pytest.mark.parametrize(

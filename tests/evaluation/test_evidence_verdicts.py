@@ -64,7 +64,7 @@ def test_only_what_failed_or_changed_is_asked_again(tmp_path: Path) -> None:
     again = WordJudge()
     found = judged(path, again, whole, broken)
     assert {statement for kind, statement, _ in again.asked if kind == "support"} == {"Grain fell."}
-    assert all(verdict.whole for verdict in found.values())
+    assert all(verdict.is_complete for verdict in found.values())
     assert load_evidence_verdicts(path) == found
     changed = WordJudge()
     judged(path, changed, answered("Calls fell [1].", "a"), broken)
@@ -94,7 +94,7 @@ def test_verdicts_of_another_judge_or_splitter_are_not_mixed(tmp_path: Path) -> 
 def test_a_splitter_that_fails_is_an_error_kept_and_asked_again(tmp_path: Path) -> None:
     path = tmp_path / "v.jsonl"
     found = judged(path, WordJudge(), answered("Up."), splitter=ModelSplitter({}))
-    assert (found["q"].sentences, found["q"].error, found["q"].whole) == (None, "the splitter is away", False)
+    assert (found["q"].sentences, found["q"].error, found["q"].is_complete) == (None, "the splitter is away", False)
     told = ModelSplitter({"Up.": [CitedSentence(text="Calls rose.", cited=("Figure 1b", "fig. 1"))]})
     found = judged(path, WordJudge(), answered("Up."), splitter=told)
     assert found["q"].sentences is not None

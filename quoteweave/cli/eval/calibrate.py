@@ -208,7 +208,7 @@ def _summary_lines(report: CalibrationReport, file: Path | None) -> Iterator[str
         f"Area under the curve (AURC): {report.aurc:.3f}; {report.least_aurc:.3f} were the confidence never mistaken, "
         f"{overall:.3f} were it chance."
     )
-    if report.few:
+    if report.has_few_answers:
         shortage = f"fewer than {MIN_ANSWERS} right or {MIN_ANSWERS} wrong answers"
         yield f"warning: with {shortage} the fit says little; add questions."
     point, calibration = report.chosen, report.calibration

@@ -188,7 +188,7 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    errors = {verdict.example: _failure_reason(verdict) for _, verdict in judged if not verdict.whole}
+    errors = {verdict.example: _failure_reason(verdict) for _, verdict in judged if not verdict.is_complete}
     figures = _figures([pair for pair, _ in judged], {verdict.example: verdict for _, verdict in judged}, convention)
     if as_json:
         print_json({**summary, "judged": len(judged), "failed": len(errors), "errors": errors, **_as_dict(figures)})

@@ -87,7 +87,10 @@ def _prediction(line: _Answered, topic: str, where: str) -> Prediction:
     if len(set(line.references)) < len(line.references):
         twice = next(reference for reference in line.references if line.references.count(reference) > 1)
         raise DatasetError(f"{where}, references: {twice!r} comes twice")
-    sentences = [_marked(sentence, line.references, f"{where}, answer.{at}") for at, sentence in enumerate(line.answer)]
+    sentences = [
+        _marked(sentence, line.references, f"{where}, answer.{position}")
+        for position, sentence in enumerate(line.answer)
+    ]
     words = sum(len(sentence.text.split()) for sentence in line.answer)
     length = line.response_length
     hits = [_hit(rank, reference) for rank, reference in enumerate(line.references, start=1)]
@@ -110,8 +113,8 @@ def _marked(sentence: _Sentence, references: Sequence[str], where: str) -> str:
     marks = "".join(_mark(place, references) for place in dict.fromkeys(places))
     text = sentence.text.strip()
     end = _END.search(text)
-    at = end.start() if end else len(text)
-    return f"{text[:at].rstrip()} {marks}{text[at:]}" if marks else text
+    split = end.start() if end else len(text)
+    return f"{text[:split].rstrip()} {marks}{text[split:]}" if marks else text
 
 
 def _mark(place: int, references: Sequence[str]) -> str:

@@ -72,7 +72,7 @@ class EvidenceVerdict(Record):
         return tuple(dict.fromkeys(item for sentence in self.sentences or () for item in sentence.cited))
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether nothing failed; what failed is asked again on resuming."""
         return self.sentences is not None and all(grade.score is not None for grade in self.grades())
 
@@ -231,7 +231,7 @@ def _items(prediction: Prediction, example: Example) -> dict[str, Quote]:
 
 
 def _done(verdict: EvidenceVerdict | None, pair: JudgingItem) -> bool:
-    if verdict is None or not verdict.whole or verdict.request != request_hash(*pair):
+    if verdict is None or not verdict.is_complete or verdict.request != request_hash(*pair):
         return False
     return all(item_name(name) == name for name in verdict.cited())  # names by an earlier version may differ
 

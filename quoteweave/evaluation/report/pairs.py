@@ -336,7 +336,7 @@ def _draw_pair(axis: Any, name: str, place: int, estimates: Sequence[Estimate | 
         [scale * (estimate.value or 0) for _, estimate in defined], [place] * len(defined), color=FAINT, linewidth=2.5
     )
     for second, estimate in defined:
-        at = place + (0.14 if second else -0.14)
+        y = place + (0.14 if second else -0.14)
         if estimate.low is not None and estimate.high is not None:
-            axis.plot((scale * estimate.low, scale * estimate.high), (at, at), color=INK, linewidth=0.9)
+            axis.plot((scale * estimate.low, scale * estimate.high), (y, y), color=INK, linewidth=0.9)
         axis.plot(scale * (estimate.value or 0), place, **_mark_style(bool(second)), zorder=3)

@@ -87,17 +87,17 @@ def positions_plot(report: Report) -> Plot | None:
     # Places without gold quotes keep their room, so that distances on the axis are distances in the context.
     numbered = [(late, number) for late, number in map(text_first, places)]
     texts = max((number for late, number in numbered if not late), default=-1)
-    at = [number + late * (texts + 1) for late, number in numbered]
+    xs = [number + late * (texts + 1) for late, number in numbered]
     with style("recall-by-position"):
         figure, axes = panels(len(report.runs), height=1.45)
         for axis, run in zip(axes, report.runs, strict=True):
             for other in report.runs:
-                for line in _by_position(other, places, at) if other is not run else ():
+                for line in _by_position(other, places, xs) if other is not run else ():
                     _draw_line(axis, line, FAINT)
-            for line in _by_position(run, places, at):
+            for line in _by_position(run, places, xs):
                 _draw_line(axis, line, HIGHLIGHT, band=True)
             axis.set(ylim=(0, 100), title=_panel_title(report, run))
-            shown = [(x, x if x <= texts else x - texts - 1) for x in range(1, max(at) + 1)]
+            shown = [(x, x if x <= texts else x - texts - 1) for x in range(1, max(xs) + 1)]
             shown = [(x, number) for x, number in shown if number % 3 == 1]
             axis.set_xticks([x for x, _ in shown], [str(number) for _, number in shown])
         figure.supylabel("gold quotes cited, %", color=INK, fontsize=8.5)
@@ -166,11 +166,11 @@ class _Point(NamedTuple):
     above: float
 
 
-def _points(at: Sequence[float], estimates: Sequence[Estimate | None], scale: float = 100) -> list[_Point]:
+def _points(xs: Sequence[float], estimates: Sequence[Estimate | None], scale: float = 100) -> list[_Point]:
     """The estimates that have a value, each at its position."""
     return [
         _Point(place, scale * estimate.value, *_arms(estimate.value, estimate, scale))
-        for place, estimate in zip(at, estimates, strict=True)
+        for place, estimate in zip(xs, estimates, strict=True)
         if estimate is not None and estimate.value is not None
     ]
 
@@ -220,11 +220,11 @@ def _draw_line(axis: Any, points: Sequence[_Point], colour: str, *, band: bool =
     axis.fill_between(xs, bottom, top, color=colour, alpha=0.2, linewidth=0)
 
 
-def _by_position(run: RunReport, places: Sequence[str], at: Sequence[int]) -> list[list[_Point]]:
+def _by_position(run: RunReport, places: Sequence[str], xs: Sequence[int]) -> list[list[_Point]]:
     """The points of a line for text quotes, and of one for image quotes."""
     figures_by_place = run.scores.breakdowns.get(BY_POSITION, {})
-    points = _points(at, [figures_by_place.get(place, {}).get(POSITION_FIGURE) for place in places])
-    texts = {x for x, place in zip(at, places, strict=True) if place.startswith("text")}
+    points = _points(xs, [figures_by_place.get(place, {}).get(POSITION_FIGURE) for place in places])
+    texts = {x for x, place in zip(xs, places, strict=True) if place.startswith("text")}
     return [[point for point in points if (point.at in texts) == is_text] for is_text in (True, False)]
 
 

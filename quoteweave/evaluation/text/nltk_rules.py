@@ -62,11 +62,11 @@ def punkt_sentences(text: str) -> list[str]:
         pieces.append(text[begin:end])
         begin = following
     pieces.append(text[begin:].rstrip())
-    for at in range(1, len(pieces)):  # closing brackets and quotation marks go with what they close
-        closing = _CLOSING.match(pieces[at])
+    for position in range(1, len(pieces)):  # closing brackets and quotation marks go with what they close
+        closing = _CLOSING.match(pieces[position])
         if closing:
-            pieces[at - 1] += closing[0].strip()
-            pieces[at] = pieces[at][closing.end() :]
+            pieces[position - 1] += closing[0].strip()
+            pieces[position] = pieces[position][closing.end() :]
     return [piece for piece in pieces if piece]
 
 

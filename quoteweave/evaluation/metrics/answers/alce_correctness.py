@@ -111,8 +111,8 @@ def _common_places(gold: Sequence[str], answer: Sequence[str]) -> set[int]:
     table = [[0] * (len(answer) + 1)]
     for word in gold:
         above, row = table[-1], [0]
-        for at, answer_word in enumerate(answer, start=1):
-            row.append(above[at - 1] + 1 if word == answer_word else max(above[at], row[-1]))
+        for column, answer_word in enumerate(answer, start=1):
+            row.append(above[column - 1] + 1 if word == answer_word else max(above[column], row[-1]))
         table.append(row)
     places: set[int] = set()
     i, j = len(gold), len(answer)
