@@ -35,7 +35,7 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, request_hash
-from quoteweave.evaluation.metrics.citations.cited_pages import on_gold_page
+from quoteweave.evaluation.metrics.citations.cited_pages import is_on_gold_page
 from quoteweave.evaluation.metrics.gold import gold_of
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def cites_gold(prediction: Prediction, example: Example) -> bool | None:
     if gold is not None and gold.kinds:
         return any(gold.item(citation.kind, citation.number) in gold.kinds for citation in cited)
     if example.reference.pages and example.document is not None:
-        return any(on_gold_page(citation, example) for citation in cited)
+        return any(is_on_gold_page(citation, example) for citation in cited)
     return None
 
 

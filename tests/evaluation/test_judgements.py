@@ -7,7 +7,7 @@ from builders import write_json_lines
 from made_selection import answered, example
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.evaluation.judges.judgements import load_judgements, malformed
+from quoteweave.evaluation.judges.judgements import is_malformed, load_judgements
 from quoteweave.evaluation.metrics.answers.judge_scores import JudgeScores
 from quoteweave.evaluation.metrics.metric import Convention
 
@@ -59,7 +59,7 @@ def test_what_is_missing_counts_0_as_published_and_nothing_otherwise(
     tmp_path: Path, response: object, factuality: float, average: float
 ) -> None:
     found = load_judgements(write(tmp_path, {"q_id": 1, "response": response}, {"q_id": 2, "response": WHOLE}))
-    assert malformed(found["1"])
+    assert is_malformed(found["1"])
     row = JudgeScores(found, "published").row(answered("x", "1"), example("1"))
     assert row["judge.factuality"] == factuality
     assert row["judge.average"] == pytest.approx(average)
@@ -69,8 +69,8 @@ def test_what_is_missing_counts_0_as_published_and_nothing_otherwise(
 @pytest.mark.parametrize("score", [6, -1, 1e9])
 def test_a_score_out_of_range_is_malformed(tmp_path: Path, score: float) -> None:
     found = load_judgements(write(tmp_path, {"q_id": 1, "response": WHOLE | {"Fluency": score}}))
-    assert malformed(found["1"])
-    assert not malformed(WHOLE)
+    assert is_malformed(found["1"])
+    assert not is_malformed(WHOLE)
 
 
 @pytest.mark.parametrize("convention", ["strict", "published"])

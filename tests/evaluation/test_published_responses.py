@@ -132,7 +132,7 @@ def test_an_empty_claim_and_the_last_passage() -> None:
     assert found["q"].claims[0].premises == ("Title: Book 5\nText 5.",)
     assert found["r"].claims[0].text == ""
     assert (
-        found["r"].claims[0].entailed(entailments(found.values(), ListedEntailment({"": ["Title: Book 1 Text 1."]})))
+        found["r"].claims[0].is_entailed(entailments(found.values(), ListedEntailment({"": ["Title: Book 1 Text 1."]})))
         is False
     )
 

@@ -8,7 +8,7 @@ from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.files.jsonl import open_for_append
 from quoteweave.evaluation.judges.batch import read_verdicts
-from quoteweave.evaluation.judges.judgements import ASPECTS, AnswerVerdict, load_judgements, malformed
+from quoteweave.evaluation.judges.judgements import ASPECTS, AnswerVerdict, is_malformed, load_judgements
 
 
 def verdict(example: str, score: int | None = 4, *, model: str = "judge", prompt: str = "abc") -> AnswerVerdict:
@@ -89,6 +89,6 @@ def test_they_are_judgements_to_score(tmp_path: Path) -> None:
     write(path, verdict("a", None), verdict("b", None), verdict("a", 3))
     found = load_judgements(path)
     assert found == {"a": dict.fromkeys(ASPECTS.values(), 3.0), "b": {}}
-    assert [malformed(found[name]) for name in "ab"] == [False, True]
+    assert [is_malformed(found[name]) for name in "ab"] == [False, True]
     path.write_bytes(path.read_bytes() + b'{"example": "c", "sco')
     assert load_judgements(path) == found

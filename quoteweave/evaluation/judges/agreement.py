@@ -38,7 +38,7 @@ from quoteweave.evaluation.judges.evidence_verdicts import (
     EvidenceVerdict,
     SentenceVerdict,
 )
-from quoteweave.evaluation.judges.judgements import ASPECTS, MAX_SCORE, Judgement, malformed
+from quoteweave.evaluation.judges.judgements import ASPECTS, MAX_SCORE, Judgement, is_malformed
 from quoteweave.evaluation.statistics.aggregates import CORRELATION, FRACTION, Aggregate, Row
 from quoteweave.evaluation.statistics.intervals import Estimate, Intervals, cluster_intervals, estimates
 
@@ -64,7 +64,9 @@ def agreement(
     """Compare judgements, which are given by the ids of examples; intervals are over examples.
 
     Raises DatasetError where no answer is scored by both, and for scores that are not whole."""
-    shared = [name for name in judge if name in human and not malformed(judge[name]) and not malformed(human[name])]
+    shared = [
+        name for name in judge if name in human and not is_malformed(judge[name]) and not is_malformed(human[name])
+    ]
     if not shared:
         raise DatasetError("no answer has five scores by both the judge and people; check that the ids agree")
     rows = [_row(judge[name], human[name], name) for name in shared]

@@ -100,7 +100,7 @@ def plan_evidence(
 ) -> JudgingPlan:
     """The responses without a complete verdict in `stored`, and about how many tokens they need; `split` is a rule."""
     answered = [pair for pair in pairs if pair[0].error is None and pair[0].response is not None]
-    to_judge = [pair for pair in answered if not _done(stored.get(pair[1].id), pair)]
+    to_judge = [pair for pair in answered if not _is_judged(stored.get(pair[1].id), pair)]
     token_counts = [_tokens(*pair, split=split) for pair in to_judge]
     return JudgingPlan(
         left=to_judge,
@@ -150,7 +150,7 @@ async def judge_evidence(
         for verdict in stored.values():
             if (verdict.judge, verdict.splitter) != (judge.name, splitter.name):
                 raise UsageError(f"{path} holds verdicts by {verdict.judge} and {verdict.splitter}; name another file")
-        to_judge = [pair for pair in answered if not _done(stored.get(pair[1].id), pair)]
+        to_judge = [pair for pair in answered if not _is_judged(stored.get(pair[1].id), pair)]
 
         async def judge_one(pair: JudgingItem) -> str | None:
             verdict = await _judged(*pair, judge=judge, splitter=splitter)
@@ -230,7 +230,7 @@ def _items(prediction: Prediction, example: Example) -> dict[str, Quote]:
     return {item_name(hit.quote.id): hit.quote for hit in context.hits}
 
 
-def _done(verdict: EvidenceVerdict | None, pair: JudgingItem) -> bool:
+def _is_judged(verdict: EvidenceVerdict | None, pair: JudgingItem) -> bool:
     if verdict is None or not verdict.is_complete or verdict.request != request_hash(*pair):
         return False
     return all(item_name(name) == name for name in verdict.cited())  # names by an earlier version may differ

@@ -73,7 +73,7 @@ def load_judgements(path: Path) -> dict[str, Judgement]:
     return judgements
 
 
-def malformed(judgement: Judgement, names: Collection[str] = tuple(ASPECTS.values())) -> bool:
+def is_malformed(judgement: Judgement, names: Collection[str] = tuple(ASPECTS.values())) -> bool:
     """Whether one of the scores, the five or those named, is missing, has another name, or is not from 0 to 5."""
     return not all(0 <= judgement.get(name, -1) <= MAX_SCORE for name in names)
 

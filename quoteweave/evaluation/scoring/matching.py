@@ -177,7 +177,7 @@ REFERENCES = ("references", "annotations")
 
 def run_names_references(run: Path, dataset: str, references: Path | None) -> bool:
     """Whether the run's record names exactly these references. Raises DatasetError."""
-    return _recorded_dataset(run) == dataset and _same_file(run, dataset, references) is True
+    return _recorded_dataset(run) == dataset and _is_same_file(run, dataset, references) is True
 
 
 def other_references(run: Path, dataset: str, references: Path | None) -> str:
@@ -185,7 +185,7 @@ def other_references(run: Path, dataset: str, references: Path | None) -> str:
 
     Raises DatasetError for a record that cannot be read.
     """
-    if _recorded_dataset(run) not in (None, dataset) or _same_file(run, dataset, references) is not False:
+    if _recorded_dataset(run) not in (None, dataset) or _is_same_file(run, dataset, references) is not False:
         return ""
     return f"the run was made over another file than {references} (its SHA-256 is not the one that the run records)"
 
@@ -230,7 +230,7 @@ def _recorded_dataset(run: Path) -> object:
     return read_run_record(run).configuration.get("dataset") if (run / RUN_FILE).is_file() else None
 
 
-def _same_file(run: Path, dataset: str, references: Path | None) -> bool | None:
+def _is_same_file(run: Path, dataset: str, references: Path | None) -> bool | None:
     """Whether the run recorded the hash of this file; None if either is not known."""
     if references is None or not (run / RUN_FILE).is_file():
         return None

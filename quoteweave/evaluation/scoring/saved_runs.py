@@ -17,7 +17,7 @@ from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.datasets.citevqa import load_citevqa_judgements
 from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, current_verdicts, load_evidence_verdicts
-from quoteweave.evaluation.judges.judgements import ASPECTS, ATTRIBUTION, Judgement, load_judgements, malformed
+from quoteweave.evaluation.judges.judgements import ASPECTS, ATTRIBUTION, Judgement, is_malformed, load_judgements
 from quoteweave.evaluation.metrics.answers.judge_scores import AttributedAccuracy, JudgeScores
 from quoteweave.evaluation.metrics.metric import Convention, Metric
 from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions, evidence_metrics
@@ -364,7 +364,7 @@ def _failed_verdicts(loaded: LoadedRun, convention: Convention) -> list[str]:
 
 def _malformed_judgements(loaded: LoadedRun, convention: Convention) -> list[str]:
     wanted = ATTRIBUTION if loaded.cites_boxes else tuple(ASPECTS.values())
-    broken = sum(malformed(judgement, wanted) for judgement in loaded.judgements.values())
+    broken = sum(is_malformed(judgement, wanted) for judgement in loaded.judgements.values())
     if not broken:
         return []
     if loaded.cites_boxes:

@@ -94,7 +94,7 @@ class JackknifeEstimate:
         if self.error == 0:
             return self._of_equal_clusters(level)
         half = two_sided_critical_value(level, self.clusters - 1) * self.error
-        if not self._two_limits:
+        if not self._has_two_limits:
             return max(low, self.value - half), min(high, self.value + half)
         position, half = self._logit(self.value), half * self._slope
         bounds = self._unlogit(position - half), self._unlogit(position + half)
@@ -105,14 +105,14 @@ class JackknifeEstimate:
         """Two-sided p for a difference of 0: below 0.05 if the interval excludes 0, None without an interval."""
         if self.error == 0:
             return self._p_of_equal_clusters()
-        far = self.value if not self._two_limits else (self._logit(self.value) - self._logit(0.0)) / self._slope
+        far = self.value if not self._has_two_limits else (self._logit(self.value) - self._logit(0.0)) / self._slope
         p = t_two_sided(far / self.error, self.clusters - 1)
         least = self._p_of_equal_clusters() if self.one_differs else None
         return p if least is None else max(p, least)
 
     def _of_equal_clusters(self, level: float) -> Bounds | None:
         """The values that the number of clusters does not exclude if all are the same; None without two limits."""
-        if not self._two_limits:
+        if not self._has_two_limits:
             return None
         low, high = self.limits
         # If another value occurred with probability q, n clusters without it would have the probability (1 - q)^n.
@@ -120,14 +120,14 @@ class JackknifeEstimate:
         return self.value - other_chance * (self.value - low), self.value + other_chance * (high - self.value)
 
     def _p_of_equal_clusters(self) -> float | None:
-        if not self._two_limits:
+        if not self._has_two_limits:
             return None
         low, high = self.limits
         end = low if self.value > 0 else high
         return min(1.0, 2 * (end / (end - self.value)) ** self.clusters)
 
     @property
-    def _two_limits(self) -> bool:
+    def _has_two_limits(self) -> bool:
         return all(map(math.isfinite, self.limits))
 
     @property

@@ -232,11 +232,11 @@ def _ends_short(stem: str) -> bool:
     return kinds[-3:] == [True, False, True] and stem[-1] not in "wxy"
 
 
-def _positive(stem: str) -> bool:
+def _has_positive_measure(stem: str) -> bool:
     return _measure(stem) > 0
 
 
-def _above_one(stem: str) -> bool:
+def _has_measure_above_one(stem: str) -> bool:
     return _measure(stem) > 1
 
 
@@ -263,7 +263,7 @@ def _past_and_progressive(word: str) -> str:
     if word.endswith("ied"):
         return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("eed"):
-        return word[:-1] if _positive(word[:-3]) else word
+        return word[:-1] if _has_positive_measure(word[:-3]) else word
     suffix = next(
         (ending for ending in ("ed", "ing") if word.endswith(ending) and _has_vowel(word[: -len(ending)])), None
     )
@@ -283,7 +283,7 @@ def _final_y(word: str) -> str:
 
 
 _DOUBLE = tuple(
-    (suffix, by, _positive)
+    (suffix, by, _has_positive_measure)
     for suffix, by in (
         ("ational", "ate"),
         ("tional", "tion"),
@@ -309,7 +309,7 @@ _DOUBLE = tuple(
     )
 )
 _ENDINGS = tuple(
-    (suffix, by, _positive)
+    (suffix, by, _has_positive_measure)
     for suffix, by in (
         ("icate", "ic"),
         ("ative", ""),
@@ -322,23 +322,25 @@ _ENDINGS = tuple(
 )
 _LONG_SUFFIXES = "al ance ence er ic able ible ant ement ment ent", "ou ism ate iti ous ive ize"
 _LONG: tuple[Rule, ...] = (
-    *((suffix, "", _above_one) for suffix in _LONG_SUFFIXES[0].split()),
-    ("ion", "", lambda stem: _above_one(stem) and stem[-1] in "st"),
-    *((suffix, "", _above_one) for suffix in _LONG_SUFFIXES[1].split()),
+    *((suffix, "", _has_measure_above_one) for suffix in _LONG_SUFFIXES[0].split()),
+    ("ion", "", lambda stem: _has_measure_above_one(stem) and stem[-1] in "st"),
+    *((suffix, "", _has_measure_above_one) for suffix in _LONG_SUFFIXES[1].split()),
 )
 
 
 def _double_suffixes(word: str) -> str:
-    if word.endswith("alli") and _positive(word[:-4]):
+    if word.endswith("alli") and _has_positive_measure(word[:-4]):
         return _double_suffixes(word[:-2])
     if word.endswith("logi"):
-        return word[:-1] if _positive(word[:-3]) else word  # the l of the suffix counts among the stem's letters
+        return (
+            word[:-1] if _has_positive_measure(word[:-3]) else word
+        )  # the l of the suffix counts among the stem's letters
     return _replaced(word, _DOUBLE)
 
 
 def _final_e(word: str) -> str:
     if word.endswith("e"):
         stem = word[:-1]
-        if _above_one(stem) or (_measure(stem) == 1 and not _ends_short(stem)):
+        if _has_measure_above_one(stem) or (_measure(stem) == 1 and not _ends_short(stem)):
             word = stem
-    return word[:-1] if word.endswith("ll") and _above_one(word[:-1]) else word
+    return word[:-1] if word.endswith("ll") and _has_measure_above_one(word[:-1]) else word

@@ -137,7 +137,7 @@ def _taken_apart(
     if tree is None or tree.root in at_token:
         return whole_sentence(sentence)
     claims: dict[str, tuple[int, ...]] = {}
-    for token in [token for token in at_token if tree.find(tree.root, token)]:
+    for token in [token for token in at_token if tree.reaches(tree.root, token)]:
         claim_tree = _Tree(doc)
         for other in at_token:
             if other != token:
@@ -164,13 +164,13 @@ class _Tree:
         """The node and all nodes below it."""
         return {node}.union(*(self.below(child) for child in self._children[node]))
 
-    def find(self, node: int, sought: int) -> bool:
+    def reaches(self, node: int, sought: int) -> bool:
         """Whether a node is at or below another."""
-        return node == sought or any(self.find(child, sought) for child in self._children[node])
+        return node == sought or any(self.reaches(child, sought) for child in self._children[node])
 
     def branch(self, node: int, sought: int) -> int:
         """The first child of `node` that leads to another node."""
-        return next(child for child in self._children[node] if self.find(child, sought))
+        return next(child for child in self._children[node] if self.reaches(child, sought))
 
     def meeting(self, node: int, first: int, second: int) -> int | None:
         """The lowest node above both, or above either if that is attached twice; None if neither is below."""
@@ -183,7 +183,7 @@ class _Tree:
 
     def opens(self, node: int, branch: int) -> bool:
         """Whether a branch of a node is a clause at the beginning of the sentence."""
-        return self._labels[node, branch] in _CLAUSES and self.find(branch, 0)
+        return self._labels[node, branch] in _CLAUSES and self.reaches(branch, 0)
 
     def joints(self, node: int, first: int, second: int) -> list[int]:
         """Commas and conjunctions between two branches of a node."""
@@ -211,7 +211,7 @@ class _Tree:
 
 def _separate(tree: _Tree, token: int, other: int) -> None:
     """Remove from the tree what belongs to the other cited token."""
-    lca = tree.meeting(tree.root, token, other) if tree.find(tree.root, other) else None
+    lca = tree.meeting(tree.root, token, other) if tree.reaches(tree.root, other) else None
     if lca is None:
         return
     if lca == token:

@@ -120,13 +120,13 @@ class _Writer:
 
     def _figure(self, figure: ImageBlock) -> None:
         citation = figure.citation
-        shown = self._picture(self._pictures.get(citation.quote_id))
+        shown = self._add_picture(self._pictures.get(citation.quote_id))
         summary = without_control_characters(figure.summary or citation_title(citation))
         caption = self._document.add_paragraph(style="Caption")
         caption.add_run(summary if shown else f"Image: {summary}")
         self._refer(caption, [citation])
 
-    def _picture(self, data: bytes | None) -> bool:
+    def _add_picture(self, data: bytes | None) -> bool:
         """Add a picture in a paragraph of its own; return whether there is one that can be read."""
         from docx.shared import Inches
 

@@ -22,7 +22,7 @@ computed so. Neither convention does this here.
 from collections.abc import Mapping
 
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.evaluation.judges.judgements import ASPECTS, ATTRIBUTION, MAX_SCORE, Judgement, malformed
+from quoteweave.evaluation.judges.judgements import ASPECTS, ATTRIBUTION, MAX_SCORE, Judgement, is_malformed
 from quoteweave.evaluation.metrics.citations.citevqa import CiteVqa
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Row, mean_of
@@ -45,7 +45,7 @@ class JudgeScores:
     def row(self, prediction: Prediction, example: Example) -> Row:  # noqa: ARG002 (found by question)
         """Scores from 0 to 5."""
         judgement = self._judgements.get(example.id)
-        if judgement is None or (self._convention == "strict" and malformed(judgement)):
+        if judgement is None or (self._convention == "strict" and is_malformed(judgement)):
             return {}
         scores = {f"judge.{aspect}": judgement.get(name, 0.0) for aspect, name in ASPECTS.items()}
         return {**scores, "judge.average": sum(scores.values()) / len(scores)}

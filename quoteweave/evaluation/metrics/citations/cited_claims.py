@@ -47,13 +47,13 @@ class CitedClaim:
         premises = [self._all(), *self.premises, *(self._without(place) for place in places)]
         return [(premise, self.text) for premise in premises if premise]
 
-    def entailed(self, verdicts: Mapping[PremiseClaim, bool]) -> bool:
+    def is_entailed(self, verdicts: Mapping[PremiseClaim, bool]) -> bool:
         """Whether everything that it cites together entails it; False if it cites nothing."""
         return self._entails(self._all(), verdicts)
 
     def counting(self, verdicts: Mapping[PremiseClaim, bool]) -> int:
         """How many of its citations count: it is entailed, and by this one alone or not without this one."""
-        if not self.entailed(verdicts):
+        if not self.is_entailed(verdicts):
             return 0
         return sum(
             self._entails(premise, verdicts) or not self._entails(self._without(position), verdicts)
@@ -87,7 +87,7 @@ class CitedResponse:
     multiple_out_of_range: int = 0
     """How many claims with several citations are not among these, because one of their citations is out of range."""
 
-    def known(self, verdicts: Mapping[PremiseClaim, bool]) -> bool:
+    def is_judged(self, verdicts: Mapping[PremiseClaim, bool]) -> bool:
         """Whether everything that has to be asked was asked."""
         return all(pair in verdicts for claim in self.claims for pair in claim.pairs())
 
@@ -100,10 +100,10 @@ class CitedResponse:
         not count (`redundant`), and those with such a citation (`overcited`).
         """
         premises = [premise for claim in self.claims for premise in claim.premises]
-        entailed = sum(claim.entailed(verdicts) for claim in self.claims)
+        entailed = sum(claim.is_entailed(verdicts) for claim in self.claims)
         counting = sum(claim.counting(verdicts) for claim in self.claims)
         several = [claim for claim in self.claims if len(claim.premises) > 1]
-        redundant = [len(claim.premises) - claim.counting(verdicts) for claim in several if claim.entailed(verdicts)]
+        redundant = [len(claim.premises) - claim.counting(verdicts) for claim in several if claim.is_entailed(verdicts)]
         recall = entailed / len(self.claims) if self.claims else None
         precision = counting / len(premises) if premises else None
         return {
@@ -162,7 +162,7 @@ class EntailmentMetric:
     def _columns(self, prediction: Prediction, example: Example) -> dict[str, float | None]:
         """The columns of the response; empty without one, and for one with pairs that were not all asked."""
         response = self._responses.get(example.id)
-        if prediction.response is None or response is None or not response.known(self._verdicts):
+        if prediction.response is None or response is None or not response.is_judged(self._verdicts):
             return {}
         return response.columns(self._verdicts)
 

@@ -20,11 +20,11 @@ class CitedPages:
         if prediction.answer is None or not example.reference.pages or example.document is None:
             return {}
         pages = {(citation.document, citation.page): citation for citation in prediction.answer.citations}
-        gold = [on_gold_page(citation, example) for citation in pages.values()]
+        gold = [is_on_gold_page(citation, example) for citation in pages.values()]
         return {"cited_pages.hit": float(any(gold)), "cited_pages.precision": sum(gold) / len(gold) if gold else None}
 
 
-def on_gold_page(citation: Citation, example: Example) -> bool:
+def is_on_gold_page(citation: Citation, example: Example) -> bool:
     """Whether a citation is on a gold page; documents match with or without the file's suffix."""
     names = {citation.document, citation.document.rpartition(".")[0]}
     return citation.page in example.reference.pages and example.document in names

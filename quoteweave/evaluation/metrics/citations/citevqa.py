@@ -119,14 +119,14 @@ def _strict_figures(cited: Sequence[Placed], gold: Sequence[Placed], lost: int) 
 
 def _published_figures(cited: Sequence[Placed], example: Example) -> Row:
     gold = [_placed(region) for region in example.reference.regions]
-    met = sum(any(_published_match(gold_box, cited_box) for cited_box in cited) for gold_box in gold)
+    met = sum(any(_is_published_match(gold_box, cited_box) for cited_box in cited) for gold_box in gold)
     recall = (met / len(gold)) if gold else None
     precision = (met / len(cited)) if cited else None
     f1 = harmonic_mean(recall, precision) or None  # 0 is undefined, too
     return {"recall": recall, "page_recall": None, "precision": precision, "f1": f1}
 
 
-def _published_match(gold: Placed, cited: Placed) -> bool:
+def _is_published_match(gold: Placed, cited: Placed) -> bool:
     """The script's IoU, copied because it counts areas of reversed boxes and depends on the smallest differences."""
     (gold_place, a), (cited_place, b) = gold, cited
     left, top, right, bottom = max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])

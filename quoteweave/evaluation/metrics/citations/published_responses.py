@@ -100,7 +100,7 @@ def _alce_response(sentences: Sequence[str], context: Context, first: int | None
         )
         for sentence in sentences
     ]
-    known = [_in_range(claim, len(context.texts)) for claim in claims]
+    known = [_is_in_range(claim, len(context.texts)) for claim in claims]
     cited = [
         CitedClaim(claim.text, tuple(_premise(context, number) for number in claim.numbers[:first] if is_in_range))
         for claim, is_in_range in zip(claims, known, strict=True)
@@ -111,7 +111,7 @@ def _alce_response(sentences: Sequence[str], context: Context, first: int | None
 def _aliice_response(sentences: Sequence[PublishedSentence], context: Context, passages: int) -> CitedResponse:
     claims = [claim for sentence in sentences for claim in sentence.claims]
     exist = min(passages, len(context.texts))
-    known = [_in_range(claim, exist) for claim in claims]
+    known = [_is_in_range(claim, exist) for claim in claims]
     cited = [
         CitedClaim(claim.text, tuple(_premise(context, number) for number in claim.numbers))
         for claim, is_in_range in zip(claims, known, strict=True)
@@ -133,7 +133,7 @@ class _Outside(TypedDict):
     multiple_out_of_range: int
 
 
-def _in_range(claim: PublishedClaim, passages: int) -> bool:
+def _is_in_range(claim: PublishedClaim, passages: int) -> bool:
     return not claim.numbers or (passages > 0 and max(claim.numbers) <= passages)
 
 
