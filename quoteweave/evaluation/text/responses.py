@@ -13,7 +13,7 @@ the order in which the dataset lists them: `<bbox doc="2" page="3" … />`.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -22,7 +22,7 @@ from quoteweave.core.boxes import PAGE_SIDE, Box, area
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Kind, Quote
-from quoteweave.core.text.marks import parse_marks
+from quoteweave.core.text.marks import Mark, parse_marks
 
 MarkGrammar = Literal["own", "published"]
 
@@ -132,10 +132,13 @@ def without_marks(text: str) -> str:
     Marks are those of `core.text.marks` by either convention, so that the compared words do not depend on it, and the
     boxes that CiteVQA's answers cite.
     """
-    text = BOX_TAG.sub("", text)
+    return _replace_marks(BOX_TAG.sub("", text), lambda mark: f" {mark.summary} " if mark.summary else "")
+
+
+def _replace_marks(text: str, replacement: Callable[[Mark], str]) -> str:
     parts, end = [], 0
     for mark in parse_marks(text):
-        parts += [text[end : mark.start], f" {mark.summary} " if mark.summary else ""]
+        parts += [text[end : mark.start], replacement(mark)]
         end = mark.end
     return "".join([*parts, text[end:]])
 
@@ -208,13 +211,13 @@ def boxed_response(prediction: Prediction, example: Example) -> str | None:
     context, boxes = prediction.context, prediction.quote_boxes
     if prediction.response is None or context is None or boxes is None:
         return prediction.response
-    answer, parts, end = answer_of(prediction.response, "own"), list[str](), 0
-    for mark in parse_marks(answer):
+
+    def boxed(mark: Mark) -> str:
         cited = (context.quote(mark.kind, number) for number in mark.numbers)
         tags = [tag for quote in cited if quote is not None for tag in _tags(quote, boxes.get(quote.id, ()), example)]
-        parts += [answer[end : mark.start], f"{mark.summary} " if mark.summary else "", "".join(tags)]
-        end = mark.end
-    return "".join([*parts, answer[end:]])
+        return (f"{mark.summary} " if mark.summary else "") + "".join(tags)
+
+    return _replace_marks(answer_of(prediction.response, "own"), boxed)
 
 
 def _tags(quote: Quote, boxes: tuple[Box, ...], example: Example) -> Iterator[str]:
