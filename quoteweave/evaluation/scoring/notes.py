@@ -25,7 +25,7 @@ from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, witho
 _LONG_ANSWER_FACTOR = 5
 """If answers are this many times as long as gold, word overlap is limited far below 1: token F1 to at most 2/6."""
 _MIN_CORRELATION = 0.1
-_MIN_CORRELATED = 300
+_MIN_QUESTIONS = 300
 """A correlation over so many questions is known to about 0.1. Of eight published runs over MMDocRAG that cite, five
 have 0.32 to 0.40, and three, whose judgements do not belong to the questions beside them, -0.03 to 0.00."""
 _TO_LONG_GOLD = ("bleu", "rouge_l.f1")
@@ -63,7 +63,7 @@ def answer_notes(
 
 
 def _judged_other_answers(r: Estimate | None) -> list[str]:
-    if r is None or r.value is None or r.n < _MIN_CORRELATED or abs(r.value) >= _MIN_CORRELATION:
+    if r is None or r.value is None or r.n < _MIN_QUESTIONS or abs(r.value) >= _MIN_CORRELATION:
         return []
     return [
         f"the judge's scores do not go with what the answers cite: r = {half_up(r.value, 2)} between judge.average and "
