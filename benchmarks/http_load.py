@@ -89,8 +89,8 @@ class Connection:
         if "transfer-encoding: chunked" in headers:
             return await self._chunks(reader, status, on_chunk)
         length = int(headers.partition("content-length:")[2].partition("\r\n")[0])
-        found = await reader.readexactly(length)
-        return status, time.perf_counter(), found
+        received = await reader.readexactly(length)
+        return status, time.perf_counter(), received
 
     async def _chunks(
         self, reader: asyncio.StreamReader, status: int, on_chunk: Callable[[bytes], bool] | None

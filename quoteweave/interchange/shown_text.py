@@ -30,7 +30,7 @@ class ShownTextStream:
 
     def __init__(self) -> None:
         self._length = 0
-        self._held = ""  # an image mark, held until its citation brings the URL
+        self._pending_mark = ""  # an image mark, held until its citation brings the URL
 
     def take(self, event: object) -> list[ShownText]:
         """Take the next event; return what it adds. Events that add no text or citation release what was held."""
@@ -39,21 +39,21 @@ class ShownTextStream:
         parts = self.end()
         if isinstance(event, TextEvent):
             if is_image_mark(event.text):
-                self._held = event.text
+                self._pending_mark = event.text
             else:
                 parts += self._add(event.text)
         return parts
 
     def end(self) -> list[ShownText]:
         """Return what is still held."""
-        mark, self._held = self._held, ""
+        mark, self._pending_mark = self._pending_mark, ""
         return self._add(mark)
 
     def _cite(self, citation: Citation) -> ShownText:
-        if not self._held:
+        if not self._pending_mark:
             start = self._length - len(citation.mark)
             return ShownText(text="", citations=(_moved(citation, citation.mark, start),))
-        start, shown, self._held = self._length, shown_image(citation), ""
+        start, shown, self._pending_mark = self._length, shown_image(citation), ""
         self._length += len(shown)
         return ShownText(text=shown, citations=(_moved(citation, shown, start),))
 

@@ -46,7 +46,7 @@ class UiMessageStream:
         self._media_types: dict[str, str] = {}  # media types of images, by quote id
         self._sources: set[str] = set()
         self._cited: dict[str, tuple[Citation, Part | None]] = {}  # citations, and where their marks are shown
-        self._held = ""  # an image mark, until its citation says whether there is an image to show
+        self._pending_mark = ""  # an image mark, until its citation says whether there is an image to show
         self._length = 0  # characters of the text part that is being written
 
     def start(self) -> list[Part]:
@@ -75,7 +75,7 @@ class UiMessageStream:
             yield from self._write("reasoning", event.text)
         elif isinstance(event, TextEvent):
             if is_image_mark(event.text):
-                self._held = event.text
+                self._pending_mark = event.text
             else:
                 yield from self._write("text", event.text)
         elif isinstance(event, AnswerEvent):
@@ -99,12 +99,12 @@ class UiMessageStream:
         yield {"type": "data-sources", "id": "sources", "data": quotes}
 
     def _cite(self, citation: Citation) -> Iterator[Part]:
-        image, text = citation.image_url if self._held else None, citation.mark
-        if self._held and not citation.has_picture:
-            self._held = text = shown_image(citation)
+        image, text = citation.image_url if self._pending_mark else None, citation.mark
+        if self._pending_mark and not citation.has_picture:
+            self._pending_mark = text = shown_image(citation)
         shown: Part | None = None
         if image is not None:
-            self._held = ""
+            self._pending_mark = ""
             yield from self._close()
             media_type = self._media_types.get(citation.quote_id, "image/png")
             yield {"type": "file", "url": image, "mediaType": media_type}
@@ -127,7 +127,7 @@ class UiMessageStream:
                 yield _data_citation(citation, shown)
 
     def _release(self) -> Iterator[Part]:
-        mark, self._held = self._held, ""
+        mark, self._pending_mark = self._pending_mark, ""
         yield from self._write("text", mark)
 
     def _write(self, kind: str, text: str) -> Iterator[Part]:
