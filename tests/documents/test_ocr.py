@@ -117,7 +117,7 @@ def test_a_picture_that_is_repeated_is_read_once(engine_calls: list[object]) -> 
 def test_no_more_pictures_are_remembered_than_a_process_has_room_for(
     monkeypatch: pytest.MonkeyPatch, engine_calls: list[object]
 ) -> None:
-    monkeypatch.setattr(ocr, "MAX_REMEMBERED", 2)
+    monkeypatch.setattr(ocr, "MAX_CACHED", 2)
     first, second, third = (unread(size) for size in (40, 50, 60))
     for picture in (first, second, third, third, second):
         RapidOcr().read(picture)
@@ -127,7 +127,7 @@ def test_no_more_pictures_are_remembered_than_a_process_has_room_for(
 
 
 def test_a_picture_read_while_another_is_being_read_leaves_no_more_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ocr, "MAX_REMEMBERED", 1)
+    monkeypatch.setattr(ocr, "MAX_CACHED", 1)
     pictures, calls = [unread() for _ in range(3)], list[int]()
 
     def meanwhile() -> Any:

@@ -47,7 +47,7 @@ class Annotation:
     is_shown: bool
     """Whether it is drawn on the page, if it has an appearance."""
     shows_text: bool
-    holds: str
+    text: str
     """The value of a field, or a note."""
     is_file: bool = False
     """Whether it has a file or media."""
@@ -63,7 +63,7 @@ class PageAnnotations:
     """The annotations of a page, and the page with what they show as part of its content."""
 
     page: "PdfPage"
-    found: Sequence[Annotation]
+    entries: Sequence[Annotation]
     more: int = 0
     """How many annotations were not examined."""
     drawn: Mapping[int, int] = field(default_factory=dict)
@@ -74,21 +74,21 @@ class PageAnnotations:
         import pypdfium2.raw as pdfium
 
         for at in range(pdfium.FPDFPage_CountObjects(self.page.raw) - 2, -1, -1):
-            other = pdfium.FPDFPage_GetObject(self.page.raw, at)
-            pdfium.FPDFPage_RemoveObject(self.page.raw, other)
-            pdfium.FPDFPageObj_Destroy(other)
+            page_object = pdfium.FPDFPage_GetObject(self.page.raw, at)
+            pdfium.FPDFPage_RemoveObject(self.page.raw, page_object)
+            pdfium.FPDFPageObj_Destroy(page_object)
 
     def tags(self, text: "FPDF_TEXTPAGE", count: int) -> AnnotationTags:
         """The annotation of each of the first `count` characters, once the page has nothing else."""
         import pypdfium2.raw as pdfium
 
-        drawn = pdfium.FPDFPage_GetObject(self.page.raw, 0)
-        of_each: dict[int, int] = {}
+        form = pdfium.FPDFPage_GetObject(self.page.raw, 0)
+        annotation_by_text: dict[int, int] = {}
         for number, at in self.drawn.items():
-            part = pdfium.FPDFFormObj_GetObject(drawn, at)
+            part = pdfium.FPDFFormObj_GetObject(form, at)
             texts = text_objects(pdfium.FPDFFormObj_GetObject, part, pdfium.FPDFFormObj_CountObjects(part))
-            of_each |= {ctypes.addressof(each.contents): number for each in texts}
-        return AnnotationTags([of_each.get(each, -1) for each in operations(text, np.arange(count))])
+            annotation_by_text |= {ctypes.addressof(text_object.contents): number for text_object in texts}
+        return AnnotationTags([annotation_by_text.get(address, -1) for address in operations(text, np.arange(count))])
 
 
 def annotations_of(
@@ -101,11 +101,12 @@ def annotations_of(
     """
     import pypdfium2.raw as pdfium
 
-    more = _leave_out_more(page)
-    annotations = _look_at(document, page)
-    if not any(one.is_field or (one.is_shown and one.shows_text) for one in annotations):
+    more = _remove_excess(page)
+    annotations = _read_annotations(document, page)
+    if not any(annotation.is_field or (annotation.is_shown and annotation.shows_text) for annotation in annotations):
         return PageAnnotations(page, annotations, more)
-    is_form = any(one.is_field for one in annotations) and pdfium.FPDF_GetFormType(document.raw) != pdfium.FORMTYPE_NONE
+    has_fields = any(annotation.is_field for annotation in annotations)
+    is_form = has_fields and pdfium.FPDF_GetFormType(document.raw) != pdfium.FORMTYPE_NONE
     if is_form and not document.formenv and count_fields() <= MAX_FIELDS:
         page.close()
         log = logging.getLogger("pypdfium2")
@@ -113,16 +114,17 @@ def annotations_of(
             log.addHandler(logging.NullHandler())
         document.init_forms()
         page = document[number]
-        annotations = _look_at(document, page)
+        annotations = _read_annotations(document, page)
     _make_appearances(page)
-    counts, before = _objects_of_each(page), pdfium.FPDFPage_CountObjects(page.raw)
+    counts, before = _count_objects(page), pdfium.FPDFPage_CountObjects(page.raw)
     pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
     page.close()
     page = document[number]
-    return PageAnnotations(page, annotations, more, _drawn(pdfium.FPDFPage_GetObject(page.raw, before), counts))
+    drawn = _annotation_parts(pdfium.FPDFPage_GetObject(page.raw, before), counts)
+    return PageAnnotations(page, annotations, more, drawn)
 
 
-def _leave_out_more(page: "PdfPage") -> int:
+def _remove_excess(page: "PdfPage") -> int:
     """Remove the annotations beyond the limit from a page, so that they are not drawn; return their number."""
     import pypdfium2.raw as pdfium
 
@@ -132,12 +134,12 @@ def _leave_out_more(page: "PdfPage") -> int:
     return max(0, count - MAX_ANNOTATIONS)
 
 
-def _look_at(document: "PdfDocument", page: "PdfPage") -> list[Annotation]:
+def _read_annotations(document: "PdfDocument", page: "PdfPage") -> list[Annotation]:
     import pypdfium2.raw as pdfium
 
     form = document.formenv.raw if document.formenv else None
-    found = (_annotation(page.raw, at, form) for at in range(pdfium.FPDFPage_GetAnnotCount(page.raw)))
-    return [one for one in found if one is not None]
+    annotations = (_annotation(page.raw, at, form) for at in range(pdfium.FPDFPage_GetAnnotCount(page.raw)))
+    return [annotation for annotation in annotations if annotation is not None]
 
 
 def _annotation(page: Any, number: int, form: Any) -> Annotation | None:
@@ -151,16 +153,16 @@ def _annotation(page: Any, number: int, form: Any) -> Annotation | None:
             return None
         flags, area = pdfium.FPDFAnnot_GetFlags(raw), pdfium.FS_RECTF()
         pdfium.FPDFAnnot_GetRect(raw, area)
-        found = Annotation(
+        annotation = Annotation(
             number,
             (area.left, area.bottom, area.right, area.top),
             is_field=kind == pdfium.FPDF_ANNOT_WIDGET,
-            is_shown=not flags & _hidden(),
+            is_shown=not flags & _hidden_flags(),
             shows_text=_shows_text(raw),
-            holds=_string(raw, "Contents") or _string(raw, "RC"),
+            text=_string(raw, "Contents") or _string(raw, "RC"),
             is_file=kind in [getattr(pdfium, f"FPDF_ANNOT_{name}") for name in _FILES],
         )
-        return _field(raw, form, found) if found.is_field else found
+        return _field(raw, form, annotation) if annotation.is_field else annotation
     finally:
         pdfium.FPDFPage_CloseAnnot(raw)
 
@@ -176,17 +178,17 @@ def _field(raw: Any, form: Any, annotation: Annotation) -> Annotation | None:
     if is_box or (kind < 0 and pdfium.FPDFAnnot_HasKey(raw, b"AS")):
         is_ticked, is_round = _string(raw, "AS") not in ("", "Off"), kind == pdfium.FPDF_FORMFIELD_RADIOBUTTON
         sign = (TICKED if is_ticked else EMPTY)[is_round]
-        return replace(annotation, sign=sign, holds=sign if is_ticked else "")
+        return replace(annotation, sign=sign, text=sign if is_ticked else "")
     rich = _string(raw, "RV")
     if kind < 0:
         value = _string(raw, "V") or rich
-        return replace(annotation, holds=value if value != "Off" or _string(raw, "FT") == "Tx" else "")
+        return replace(annotation, text=value if value != "Off" or _string(raw, "FT") == "Tx" else "")
     is_comb = bool(pdfium.FPDFAnnot_GetFormFieldFlags(form, raw) & _COMB)
     is_list = kind == pdfium.FPDF_FORMFIELD_LISTBOX
     value = _utf16(pdfium.FPDFAnnot_GetFormFieldValue, form, raw) or rich
     return replace(
         annotation,
-        holds=value,
+        text=value,
         is_comb=is_comb and kind == pdfium.FPDF_FORMFIELD_TEXTFIELD,
         options=_options(raw, form) if is_list else None,
     )
@@ -251,7 +253,7 @@ def _make_appearances(page: "PdfPage") -> None:
     pdfium.FPDFBitmap_Destroy(bitmap)
 
 
-def _objects_of_each(page: "PdfPage") -> Mapping[int, int]:
+def _count_objects(page: "PdfPage") -> Mapping[int, int]:
     """The number of objects that each annotation draws, by its number; only for annotations that draw any.
 
     The others are hidden: pdfium would make content of what is only printed, and crash on some without content.
@@ -263,7 +265,7 @@ def _objects_of_each(page: "PdfPage") -> Mapping[int, int]:
         annotation = pdfium.FPDFPage_GetAnnot(page.raw, at)
         flags = pdfium.FPDFAnnot_GetFlags(annotation)
         is_popup = pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_POPUP
-        count = 0 if is_popup or flags & _hidden() else pdfium.FPDFAnnot_GetObjectCount(annotation)
+        count = 0 if is_popup or flags & _hidden_flags() else pdfium.FPDFAnnot_GetObjectCount(annotation)
         if count > 0:
             counts[at] = count
         else:
@@ -272,20 +274,20 @@ def _objects_of_each(page: "PdfPage") -> Mapping[int, int]:
     return counts
 
 
-def _drawn(form: Any, counts: Mapping[int, int]) -> Mapping[int, int]:
+def _annotation_parts(form: Any, counts: Mapping[int, int]) -> Mapping[int, int]:
     """The part of a form that each annotation has become, in their order; empty if they do not match."""
     import pypdfium2.raw as pdfium
 
-    of_parts = [
+    object_counts = [
         pdfium.FPDFFormObj_CountObjects(pdfium.FPDFFormObj_GetObject(form, at))
         for at in range(max(0, pdfium.FPDFFormObj_CountObjects(form)) if form else 0)
     ]
-    parts = [at for at, count in enumerate(of_parts) if count > 0]
-    is_same = [of_parts[at] for at in parts] == [*counts.values()]
+    parts = [at for at, count in enumerate(object_counts) if count > 0]
+    is_same = [object_counts[at] for at in parts] == [*counts.values()]
     return dict(zip(counts, parts, strict=True)) if is_same else {}
 
 
-def _hidden() -> int:
+def _hidden_flags() -> int:
     """The flags of annotations that are not shown on a screen."""
     import pypdfium2.raw as pdfium
 
@@ -305,19 +307,19 @@ def lines_and_unread(
     among them, on a page of that `size`. `inherits_value` tells whether a field without a value of its own has one
     elsewhere in the file. Text that is cut off at the edge of an annotation is left out, because it is not shown.
     """
-    of_each = defaultdict[int, list[Line]](list)
+    lines_by_annotation = defaultdict[int, list[Line]](list)
     for line in lines:
         if isinstance(line.tag, ItemTag):
-            of_each[line.tag.number].append(line)
-    read, unread = list[Line](), annotations.more
-    for annotation in annotations.found:
+            lines_by_annotation[line.tag.number].append(line)
+    shown_lines, unread = list[Line](), annotations.more
+    for annotation in annotations.entries:
         box = place(annotation.area)
-        own_lines = [within for line in of_each[annotation.number] for within in _within(line, box)]
+        own_lines = [part for line in lines_by_annotation[annotation.number] for part in _within(line, box)]
         if annotation.sign:
             is_seen = (
                 annotation.is_shown
                 and _is_on_page(box, size)
-                and (annotation.number in annotations.drawn or not annotation.holds)
+                and (annotation.number in annotations.drawn or not annotation.text)
             )
             own_lines = [Line((Word(annotation.sign, box),), box, box[3] - box[1], box[3])] if is_seen else []
         unread += _is_unread(annotation, own_lines, inherits_value) or (
@@ -325,12 +327,12 @@ def lines_and_unread(
         )
         if annotation.options is not None:
             own_lines = [_with_choice(line, annotation.options) for line in own_lines]
-        own_lines = [_comb(own_lines, annotation.holds)] if annotation.is_comb and own_lines else own_lines
-        read += [
+        own_lines = [_comb(own_lines, annotation.text)] if annotation.is_comb and own_lines else own_lines
+        shown_lines += [
             replace(line, tag=ItemTag(FIRST_FIELD + annotation.number) if annotation.is_field else None)
             for line in own_lines
         ]
-    return read, unread
+    return shown_lines, unread
 
 
 def _is_on_page(box: Box, size: tuple[float, float]) -> bool:
@@ -348,16 +350,18 @@ def _within(line: Line, box: Box) -> list[Line]:
     return [replace(line, words=words, box=hull(word.box for word in words))] if words else []
 
 
-def _is_unread(one: Annotation, lines: Sequence[Line], inherits_value: Callable[[int], bool]) -> bool:
+def _is_unread(annotation: Annotation, lines: Sequence[Line], inherits_value: Callable[[int], bool]) -> bool:
     """Whether an annotation has text that its lines lack, wholly or partly; for a list, any option suffices."""
-    if one.is_file:
+    if annotation.is_file:
         return False
-    held, read = _letters(one.holds), _letters("".join(line.text for line in lines))
-    if not one.is_field:
-        return held not in read
-    if not one.holds and not one.sign and not lines:
-        return inherits_value(one.number)
-    return bool(one.holds) and (not lines if one.options is not None or one.sign else len(read) < len(held))
+    held_letters, read_letters = _letters(annotation.text), _letters("".join(line.text for line in lines))
+    if not annotation.is_field:
+        return held_letters not in read_letters
+    if not annotation.text and not annotation.sign and not lines:
+        return inherits_value(annotation.number)
+    if annotation.options is not None or annotation.sign:
+        return bool(annotation.text) and not lines
+    return bool(annotation.text) and len(read_letters) < len(held_letters)
 
 
 def _letters(text: str) -> str:
@@ -376,7 +380,7 @@ def _comb(lines: Sequence[Line], value: str) -> Line:
     letters = [(letter, word.box) for line in lines for word in line.words for letter in word.text]
     words = value.split()
     boxes = [box for _, box in letters]
-    line = replace(lines[0], words=tuple(word for one in lines for word in one.words), box=hull(boxes))
+    line = replace(lines[0], words=tuple(word for field_line in lines for word in field_line.words), box=hull(boxes))
     if "".join(words) != "".join(letter for letter, _ in letters):
         return line
     ends = list(itertools.accumulate(map(len, words)))

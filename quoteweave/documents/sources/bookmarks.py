@@ -36,16 +36,16 @@ def read_bookmarks(document: Any) -> tuple[tuple[Bookmark, ...], tuple[str, ...]
     """
     walk = _Walk(document)
     bookmarks = _with_pages_from_within(list(walk.entries()))
-    kept: list[Bookmark] = []
+    bookmarks_kept: list[Bookmark] = []
     counts: Counter[int] = Counter()
     for bookmark in bookmarks:
         counts[bookmark.page] += 1
         if counts[bookmark.page] <= MAX_ON_PAGE:
-            kept.append(bookmark)
-    if len(bookmarks) > len(kept):
-        more = len(bookmarks) - len(kept)
+            bookmarks_kept.append(bookmark)
+    if len(bookmarks) > len(bookmarks_kept):
+        more = len(bookmarks) - len(bookmarks_kept)
         walk.left_out.append(f"more than {MAX_ON_PAGE} bookmarks begin on a page; {more:,} others were left out")
-    return tuple(kept), tuple(walk.left_out)
+    return tuple(bookmarks_kept), tuple(walk.left_out)
 
 
 def clean_title(title: str) -> str:
@@ -72,18 +72,18 @@ class _Walk:
         """Each bookmark before those within it. A bookmark that is repeated, as in a loop, ends its branch."""
         import pypdfium2.raw as pdfium
 
-        began, seen, deep = time.process_time(), set[int](), False
+        began, known, deep = time.process_time(), set[int](), False
         # For each open level, the next bookmark.
         waiting = [pdfium.FPDFBookmark_GetFirstChild(self._document.raw, None)]
         while waiting:
             raw = waiting[-1]
             address = ctypes.addressof(raw.contents) if raw else 0
-            if not raw or address in seen:
+            if not raw or address in known:
                 waiting.pop()
                 continue
-            seen.add(address)
-            if len(seen) > MAX_BOOKMARKS or time.process_time() - began > MAX_SECONDS:
-                self.left_out.append(f"only {len(seen) - 1:,} bookmarks were read; it has more than can be looked at")
+            known.add(address)
+            if len(known) > MAX_BOOKMARKS or time.process_time() - began > MAX_SECONDS:
+                self.left_out.append(f"only {len(known) - 1:,} bookmarks were read; it has more than can be looked at")
                 break
             yield _Entry(len(waiting) - 1, self._title(raw), self._page(raw))
             waiting[-1] = pdfium.FPDFBookmark_GetNextSibling(self._document.raw, raw)
@@ -120,15 +120,15 @@ class _Walk:
 
 def _with_pages_from_within(entries: list[_Entry]) -> list[Bookmark]:
     """The entries that have a title and a page, which may be that of the first entry within them that has one."""
-    found: list[Bookmark] = []
+    bookmarks: list[Bookmark] = []
     # From the last entry to the first: by level, the page of the first entry so far that is within the next outer one.
-    first: dict[int, int] = {}
+    first_pages: dict[int, int] = {}
     for entry in reversed(entries):
-        within = first.get(entry.level + 1)
+        within = first_pages.get(entry.level + 1)
         page = within if entry.page is None else entry.page
-        first = {level: number for level, number in first.items() if level <= entry.level}
+        first_pages = {level: number for level, number in first_pages.items() if level <= entry.level}
         if page is not None:
-            first[entry.level] = page
+            first_pages[entry.level] = page
             if entry.title:
-                found.append(Bookmark(entry.level, entry.title, page))
-    return found[::-1]
+                bookmarks.append(Bookmark(entry.level, entry.title, page))
+    return bookmarks[::-1]

@@ -29,7 +29,7 @@ NO_CONTROLS, MIN_INK, MOSTLY_UNKNOWN = [LINE_END_HYPHEN, 9, 10, 13], 0.1, 0.3
 REPLACEMENT = 0xFFFD
 PRIVATE = (0xE000, 0xF8FF)
 # For one in so many characters it is checked whether its font identifies it; for a word without one, one character is.
-ASKED = 4
+CHECKED_STEP = 4
 # The least shares of letters among signs, of small letters among letters, and of the eight most frequent letters of
 # European languages among these, for unidentified characters to count as right: TeX's bitmap fonts use ASCII's numbers.
 FREQUENT, TEXT_SHARES = frozenset(map(ord, "senorita")), (0.6, 0.6, 0.45)
@@ -84,7 +84,7 @@ class Characters:
     @cached_property
     def spans(self) -> tuple[Ints, Ints, Ints]:
         """The starts and ends of words, and the row of the text layer that contains each."""
-        parts = [each for each in (self.parts, self.struck) if each is not None]
+        parts = [labels for labels in (self.parts, self.struck) if labels is not None]
         return _spans(self.codes, self.boxes, parts)
 
     @cached_property
@@ -137,7 +137,7 @@ def count_misread(raw: "FPDF_TEXTPAGE", count: int) -> int:
 
     unicode, has_error = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_HasUnicodeMapError
     private = range(PRIVATE[0], PRIVATE[1] + 1)
-    if not any(has_error(raw, i) == 1 or unicode(raw, i) in private for i in range(0, count, ASKED)):
+    if not any(has_error(raw, i) == 1 or unicode(raw, i) in private for i in range(0, count, CHECKED_STEP)):
         return 0
     codes = np.array([unicode(raw, i) for i in range(count)])
     is_private = (codes >= PRIVATE[0]) & (codes <= PRIVATE[1])
@@ -145,16 +145,16 @@ def count_misread(raw: "FPDF_TEXTPAGE", count: int) -> int:
     unnamed &= codes > SPACE
     inked = codes > SPACE
     in_word = np.append(inked[1:], False) | np.append(False, inked[:-1])
-    found = codes[unnamed & in_word]
-    return 0 if _is_text(found) else len(found)
+    unnamed_codes = codes[unnamed & in_word]
+    return 0 if _is_text(unnamed_codes) else len(unnamed_codes)
 
 
 def _is_text(codes: Ints) -> bool:
     small = codes[(codes >= ord("a")) & (codes <= ord("z"))]
     letters = len(small) + int(np.count_nonzero((codes >= ord("A")) & (codes <= ord("Z"))))
     frequent = int(np.count_nonzero(np.isin(small, list(FREQUENT))))
-    parts, wholes = (letters, len(small), frequent), (len(codes), letters, len(small))
-    return all(part >= share * whole for part, whole, share in zip(parts, wholes, TEXT_SHARES, strict=True))
+    parts, totals = (letters, len(small), frequent), (len(codes), letters, len(small))
+    return all(part >= share * total for part, total, share in zip(parts, totals, TEXT_SHARES, strict=True))
 
 
 def _is_unknown(characters: Characters) -> Mask:
@@ -176,14 +176,14 @@ def _in_lines(raw: "FPDF_TEXTPAGE", characters: Characters, to_points: Floats) -
     if np.count_nonzero(broken) < max(1.0, MIN_BROKEN * len(inked)):
         return characters
     rooms = rooms_of(raw, characters.numbers[inked], to_points)
-    one, other = rooms[:-1], rooms[1:]
-    height = np.minimum(one[:, 3] - one[:, 1], other[:, 3] - other[:, 1])
-    beside = np.minimum(one[:, 3], other[:, 3]) - np.maximum(one[:, 1], other[:, 1]) > 0.5 * height
-    apart = (other[:, 0] - one[:, 2]) / np.maximum(height, SAME_PLACE)
-    joined = broken & beside & (np.abs(apart) < NO_LINE)
+    former, latter = rooms[:-1], rooms[1:]
+    height = np.minimum(former[:, 3] - former[:, 1], latter[:, 3] - latter[:, 1])
+    beside = np.minimum(former[:, 3], latter[:, 3]) - np.maximum(former[:, 1], latter[:, 1]) > 0.5 * height
+    gaps = (latter[:, 0] - former[:, 2]) / np.maximum(height, SAME_PLACE)
+    joined = broken & beside & (np.abs(gaps) < NO_LINE)
     keep, codes = np.ones(len(codes), dtype=bool), codes.copy()
     for at in np.flatnonzero(joined):
-        is_space = abs(apart[at]) > NO_SPACE
+        is_space = abs(gaps[at]) > NO_SPACE
         keep[before[at] + 1 + is_space : after[at]] = False
         codes[before[at] + 1] = SPACE if is_space else codes[before[at] + 1]
     return replace(characters, codes=codes).keeping(keep)
@@ -213,36 +213,37 @@ def _drawn_once(raw: "FPDF_TEXTPAGE", characters: Characters) -> Characters:
     rows = np.empty(len(inked), dtype=np.int64)
     rows[down] = np.cumsum(np.diff(y[down], prepend=0.0) > SAME_PLACE)
     order = np.lexsort((x, rows, codes[inked]))
-    one, other = order[:-1], order[1:]
-    off = np.minimum(SAME_PLACE, SAME_SHARE * (boxes[inked[one], 3] - boxes[inked[one], 1]))
-    near = (np.abs(x[one] - x[other]) <= off) & (np.abs(y[one] - y[other]) <= off)
-    pairs = inked[np.stack([one, other])[:, near & (codes[inked[one]] == codes[inked[other]])]]
-    again = _repeated(raw, characters.numbers, inked, np.sort(pairs, axis=0).T) if pairs.size else []
-    if not again:
+    former, latter = order[:-1], order[1:]
+    tolerance = np.minimum(SAME_PLACE, SAME_SHARE * (boxes[inked[former], 3] - boxes[inked[former], 1]))
+    near = (np.abs(x[former] - x[latter]) <= tolerance) & (np.abs(y[former] - y[latter]) <= tolerance)
+    pairs = inked[np.stack([former, latter])[:, near & (codes[inked[former]] == codes[inked[latter]])]]
+    repeated = _letters_drawn_twice(raw, characters.numbers, inked, np.sort(pairs, axis=0).T) if pairs.size else []
+    if not repeated:
         return characters
     keep = np.ones(len(codes), dtype=bool)
-    codes[again] = SPACE
+    codes[repeated] = SPACE
     heights = boxes[:, 3] - boxes[:, 1]
     end = -1
-    for i in sorted(again):
+    for i in sorted(repeated):
         if i >= end:  # otherwise it is in the run of spaces that was just examined
             around = _spaces_around(i, codes, boxes, LETTER_GAP * float(heights[i]))
             keep[around] = False
             end = next((at for at in range(i, len(codes)) if codes[at] != SPACE), len(codes))
-    keep[again] = False
+    keep[repeated] = False
     return replace(characters, codes=codes).keeping(keep)
 
 
-def _repeated(raw: "FPDF_TEXTPAGE", numbers: Ints, inked: Ints, pairs: Ints) -> list[int]:
+def _letters_drawn_twice(raw: "FPDF_TEXTPAGE", numbers: Ints, inked: Ints, pairs: Ints) -> list[int]:
     """The later letters of `pairs` (k, 2) if all letters of one operation that draws text are repeated by others.
 
     Letters that one operation draws in one place are those of a ligature.
     """
     drawn_by = dict(zip(inked.tolist(), operations(raw, numbers[inked]), strict=True))
-    apart = [pair for pair in pairs.tolist() if 0 < drawn_by[pair[0]] != drawn_by[pair[1]] > 0]
-    letters, twice = (Counter(map(drawn_by.get, own)) for own in (drawn_by, {at for pair in apart for at in pair}))
-    whole = {each for each, count in twice.items() if count == letters[each]}
-    return [later for first, later in apart if not whole.isdisjoint((drawn_by[first], drawn_by[later]))]
+    candidates = [pair for pair in pairs.tolist() if 0 < drawn_by[pair[0]] != drawn_by[pair[1]] > 0]
+    letters = Counter(drawn_by.values())
+    repeated = Counter(drawn_by[at] for at in {at for pair in candidates for at in pair})
+    fully = {operation for operation, count in repeated.items() if count == letters[operation]}
+    return [later for first, later in candidates if not fully.isdisjoint((drawn_by[first], drawn_by[later]))]
 
 
 def operations(raw: "FPDF_TEXTPAGE", numbers: Ints) -> list[int]:
@@ -250,7 +251,7 @@ def operations(raw: "FPDF_TEXTPAGE", numbers: Ints) -> list[int]:
     import pypdfium2.raw as pdfium
 
     objects = (pdfium.FPDFText_GetTextObject(raw, number) for number in numbers.tolist())
-    return [ctypes.addressof(each.contents) if each else 0 for each in objects]
+    return [ctypes.addressof(text_object.contents) if text_object else 0 for text_object in objects]
 
 
 def _with_accents(characters: Characters) -> Characters:
@@ -303,8 +304,8 @@ def _spans(codes: Ints, boxes: Floats, parts: Sequence[Ints | Mask]) -> tuple[In
     hyphens = codes == LINE_END_HYPHEN
     inked = ((codes > 32) & ~np.isin(codes, SEPARATORS)) | hyphens
     first = inked & ~(np.roll(inked, 1) & ~np.roll(hyphens, 1))
-    for each in parts:
-        first |= inked & (np.roll(each, 1) != each)
+    for labels in parts:
+        first |= inked & (np.roll(labels, 1) != labels)
     first[1:] |= inked[1:] & _is_elsewhere(codes, boxes)
     first[:1] = inked[:1]
     last = inked & ~(np.roll(inked, -1) & ~np.roll(first, -1))

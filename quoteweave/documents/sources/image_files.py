@@ -129,8 +129,8 @@ def _count(image: "Image.Image") -> int:
     return MAX_FRAMES + 1
 
 
-def _too_large(name: str, why: TooManyPixels) -> DamagedDocument:
-    return DamagedDocument(f"{name!r} {why}; save it smaller")
+def _too_large(name: str, error: TooManyPixels) -> DamagedDocument:
+    return DamagedDocument(f"{name!r} {error}; save it smaller")
 
 
 def _shrinking(image: "Image.Image") -> float:

@@ -15,7 +15,7 @@ BULLET_SIGN = "•"
 # A character for a glyph of its own in a symbol font; U+0085 is excluded because it is white space.
 _GLYPH = lazy_regex(r"[\x7f-\x84\x86-\x9f\ue000-\uf8ff]")
 # What follows a bullet, unlike a prompt or a sign: a capitalised word, and another word.
-_SAID = lazy_regex(r"[A-ZÀ-Þ][\w'’-]*[,.:;!?]?\s+[^\W\d_](?![^.!?]*(?:<-|[={}\[\]]))")
+_PHRASE_START = lazy_regex(r"[A-ZÀ-Þ][\w'’-]*[,.:;!?]?\s+[^\W\d_](?![^.!?]*(?:<-|[={}\[\]]))")
 # How far, in points, the left edges of two lines that begin with bullets of one list may differ.
 SAME_EDGE = 1.5
 # The widest picture within a line, in font sizes.
@@ -90,19 +90,19 @@ def lines_of(runs: Iterable[TextRun]) -> list[Line]:
             lines[-1].append(piece)
         else:
             lines.append([piece])
-    rests = {id(pieces[1].words[0]) for pieces in lines if _begins_with_initial(pieces)}
-    if not rests:
+    rest_ids = {id(pieces[1].words[0]) for pieces in lines if _begins_with_initial(pieces)}
+    if not rest_ids:
         return list(map(_line, lines))
     all_words = (word for pieces in lines for run in pieces for word in run.words)
-    words = {_bare(word.text) for word in all_words if id(word) not in rests}
+    words = {_bare(word.text) for word in all_words if id(word) not in rest_ids}
     return [_line_with_initial(pieces, words) if _begins_with_initial(pieces) else _line(pieces) for pieces in lines]
 
 
 def _cut_at_gaps(run: TextRun) -> Iterable[TextRun]:
     start = 0
     for i in range(1, len(run.words)):
-        one, other = run.words[i - 1].box, run.words[i].box
-        if not (_adjacent(one, other, run.size) if run.upright else _near_across(one, other, run.size)):
+        box, next_box = run.words[i - 1].box, run.words[i].box
+        if not (_adjacent(box, next_box, run.size) if run.upright else _near_across(box, next_box, run.size)):
             yield replace(run, words=run.words[start:i])
             start = i
     yield replace(run, words=run.words[start:])
@@ -110,8 +110,8 @@ def _cut_at_gaps(run: TextRun) -> Iterable[TextRun]:
 
 def _continues(previous: TextRun, run: TextRun) -> bool:
     # The number or bullet before a list item may have no tag.
-    goes_on = previous.tag == run.tag or (previous.tag is None and isinstance(run.tag, ItemTag))
-    if previous.upright != run.upright or not goes_on:
+    has_same_tag = previous.tag == run.tag or (previous.tag is None and isinstance(run.tag, ItemTag))
+    if previous.upright != run.upright or not has_same_tag:
         return False
     if not run.upright:
         return previous.words[-1].box[0] - 1 <= run.words[0].box[0] <= previous.words[-1].box[2] + 1
@@ -144,9 +144,10 @@ def _begins_with_initial(pieces: Sequence[TextRun]) -> bool:
     """Whether a line begins with a large initial that is sunk into its paragraph."""
     if len(pieces) < 2 or len(pieces[0].words) > 1 or not pieces[0].upright:
         return False
-    text, (one, other) = pieces[0].words[0].text, pieces[:2]
-    is_large = one.size >= _INITIAL_SIZE * other.size and one.baseline >= other.baseline + _INITIAL_DEPTH * other.size
-    return is_large and _INITIAL.fullmatch(text) is not None and text.isupper() and other.words[0].text[0].isalpha()
+    text, (initial, beside) = pieces[0].words[0].text, pieces[:2]
+    is_sunk = initial.baseline >= beside.baseline + _INITIAL_DEPTH * beside.size
+    is_large = initial.size >= _INITIAL_SIZE * beside.size and is_sunk
+    return is_large and _INITIAL.fullmatch(text) is not None and text.isupper() and beside.words[0].text[0].isalpha()
 
 
 def _line_with_initial(pieces: Sequence[TextRun], words: Set[str]) -> Line:
@@ -218,19 +219,21 @@ def with_bullets(lines: Sequence[Line]) -> Sequence[Line]:
     These must begin at one left edge. After each ">" a sentence or phrase must begin, and none may be directly before
     it: otherwise it may be a prompt, or part of a path with a picture in it ("Settings > Camera").
     """
-    begin = defaultdict[tuple[str, int], list[int]](list)
+    starts = defaultdict[tuple[str, int], list[int]](list)
     for at, line in enumerate(lines):
         sign = line.words[0].text
         if line.upright and (_GLYPH.fullmatch(sign) or sign == ">"):
-            begin[sign, round(line.box[0] / SAME_EDGE)].append(at)
-    found = {begun: own for begun, own in begin.items() if len(own) > 1}
-    row = _Rows(lines) if found else None
+            starts[sign, round(line.box[0] / SAME_EDGE)].append(at)
+    groups = {start: indices for start, indices in starts.items() if len(indices) > 1}
+    row = _Rows(lines) if groups else None
     bullets = {
         at
-        for (sign, _), own in found.items()
+        for (sign, _), indices in groups.items()
         if row
-        and all(row.has_text_after(lines[one]) and (sign != ">" or row.begins_sentence(lines[one])) for one in own)
-        for at in own
+        and all(
+            row.has_text_after(lines[index]) and (sign != ">" or row.begins_sentence(lines[index])) for index in indices
+        )
+        for at in indices
     }
     return [_with_bullet(line) if at in bullets else line for at, line in enumerate(lines)] if bullets else lines
 
@@ -248,16 +251,16 @@ class _Rows:
 
     def has_text_after(self, line: Line) -> bool:
         """Whether words follow the first word of a line, on it or, as after a tab, on another line beside it."""
-        right, most = line.box[2], MAX_PICTURE * line.size
+        right, reach = line.box[2], MAX_PICTURE * line.size
         return len(line.words) > 1 or any(
-            bisect_left(begin, right) < bisect_left(begin, right + most) for begin in _near(self._begin, line)
+            bisect_left(begin, right) < bisect_left(begin, right + reach) for begin in _near(self._begin, line)
         )
 
     def begins_sentence(self, line: Line) -> bool:
         """Whether a sentence or phrase begins after the first word of a line, with no text directly before it."""
-        left, most = line.box[0], MAX_PICTURE * line.size
-        follows = any(bisect_left(end, left - most) < bisect_left(end, left) for end in _near(self._end, line))
-        return not follows and _SAID.match(" ".join(word.text for word in line.words[1:])) is not None
+        left, reach = line.box[0], MAX_PICTURE * line.size
+        follows = any(bisect_left(end, left - reach) < bisect_left(end, left) for end in _near(self._end, line))
+        return not follows and _PHRASE_START.match(" ".join(word.text for word in line.words[1:])) is not None
 
 
 def _near(rows: Mapping[int, list[float]], line: Line) -> list[list[float]]:

@@ -17,7 +17,7 @@ BOX_TO_FONT = 1.35
 # Results with less certainty than this are more often noise than words.
 MIN_CONFIDENCE = 0.5
 # How many pictures' lines a process caches, because a logo may be on every page.
-MAX_REMEMBERED = 64
+MAX_CACHED = 64
 
 
 class Ocr(Protocol):
@@ -43,14 +43,14 @@ class RapidOcr:
         if min(picture.pixels.shape[:2]) < 8:
             return []
         key = self.language, picture.scale, picture.pixels.shape, bytes_checksum(picture.pixels.tobytes())
-        with _remembering:
-            known = _remembered.get(key)
+        with _line_cache_lock:
+            known = _line_cache.get(key)
         if known is None:
             known = self._read(picture)
-            with _remembering:
-                _remembered[key] = known
-                while len(_remembered) > MAX_REMEMBERED:
-                    del _remembered[next(iter(_remembered))]
+            with _line_cache_lock:
+                _line_cache[key] = known
+                while len(_line_cache) > MAX_CACHED:
+                    del _line_cache[next(iter(_line_cache))]
         return list(known)
 
     def _read(self, picture: Raster) -> list[Line]:
@@ -68,19 +68,19 @@ class RapidOcr:
 
 
 # Cache of this process, the oldest entry first; one thread changes it at a time, while others read pictures.
-_remembered: dict[tuple[object, ...], list[Line]] = {}
-_remembering = threading.Lock()
+_line_cache: dict[tuple[object, ...], list[Line]] = {}
+_line_cache_lock = threading.Lock()
 
 
 def _run(text: str, quad: Sequence[Sequence[float]], words: Sequence[Any], scale: float) -> TextRun | None:
-    whole = _box(quad, scale)
+    line_box = _box(quad, scale)
     pieces = [Word(word, _box(box, scale)) for word, _, box in words if word.strip() and box]
     if "".join(word.text for word in pieces) != "".join(text.split()):
-        pieces = _evenly(text.split(), whole)
+        pieces = _evenly(text.split(), line_box)
     pieces = _join_unspaced(text, pieces)
-    upright = whole[2] - whole[0] >= 0.8 * (whole[3] - whole[1]) or len(text) < 3
-    height = whole[3] - whole[1] if upright else whole[2] - whole[0]
-    return TextRun(tuple(pieces), height / BOX_TO_FONT, whole[3], "", False, upright)
+    upright = line_box[2] - line_box[0] >= 0.8 * (line_box[3] - line_box[1]) or len(text) < 3
+    height = line_box[3] - line_box[1] if upright else line_box[2] - line_box[0]
+    return TextRun(tuple(pieces), height / BOX_TO_FONT, line_box[3], "", False, upright)
 
 
 def _evenly(words: Sequence[str], box: Box) -> list[Word]:

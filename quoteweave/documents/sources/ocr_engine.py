@@ -57,20 +57,20 @@ class Engine(RapidOCR):
 
     def recognize_txt(self, img: list[Any]) -> Any:
         """Read lines, which are cut from a picture."""
-        found: Any = super().recognize_txt(img)
+        result: Any = super().recognize_txt(img)
         unsure = [
             number
-            for number, (line, score) in enumerate(zip(img, found.scores, strict=True))
+            for number, (line, score) in enumerate(zip(img, result.scores, strict=True))
             if score < SURE and line.shape[1] * HEIGHT < WIDTH * line.shape[0]
         ]
         if not unsure:
-            return found
+            return result
         wide: Any = copy.copy(self.text_rec)  # it shares the model
         wide.rec_image_shape = [3, HEIGHT, WIDTH]
-        again = wide(TextRecInput(img=[img[number] for number in unsure], return_word_box=self.return_word_box))
+        reread = wide(TextRecInput(img=[img[number] for number in unsure], return_word_box=self.return_word_box))
         for name in ("txts", "scores", "word_results"):
-            readings = list(getattr(found, name))
-            for number, reading in zip(unsure, getattr(again, name), strict=True):
+            readings = list(getattr(result, name))
+            for number, reading in zip(unsure, getattr(reread, name), strict=True):
                 readings[number] = reading
-            setattr(found, name, tuple(readings))
-        return found
+            setattr(result, name, tuple(readings))
+        return result

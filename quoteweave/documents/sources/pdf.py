@@ -135,17 +135,17 @@ def read_text_layer(
         if parts := tags.parts(characters.numbers.tolist()):
             characters = replace(characters, parts=np.array(parts))
         lines = tagged_lines(read_runs(raw, characters, shown, size, tags))
-        outside, (unknown, drawn) = count_outside(characters, size), count_unknown(characters)
+        outside, (unknown, drawn_count) = count_outside(characters, size), count_unknown(characters)
         misread = count_misread(raw, count)
-        unknown, misread = (found if found > FEW_UNKNOWN * drawn else 0 for found in (unknown, misread))
-        is_misread = misread > MOSTLY_UNKNOWN * drawn
+        unknown, misread = (letters if letters > FEW_UNKNOWN * drawn_count else 0 for letters in (unknown, misread))
+        is_misread = misread > MOSTLY_UNKNOWN * drawn_count
         counts = (outside, unknown, misread, is_misread, turns, replaced, count_in_one_place(characters))
         return TextLayer(lines, total - count, *counts, drawing.unexamined)
     finally:
         textpage.close()
 
 
-def _read_annotations(
+def _annotation_lines(
     annotations: PageAnnotations, turns: int, inherits_value: Callable[[int], bool]
 ) -> tuple[list[Line], int]:
     """The lines of what annotations show, turned like those of the page, and the number of annotations not read."""
@@ -160,8 +160,8 @@ def _read_annotations(
         annotations.keep_alone()
         layer = read_text_layer(page, annotations, turns)
         lines, left_out = layer.lines, layer.left_out
-    read, unread = lines_and_unread(annotations, lines, place, size, inherits_value)
-    return read, unread + (left_out > 0)
+    annotation_lines, unread = lines_and_unread(annotations, lines, place, size, inherits_value)
+    return annotation_lines, unread + (left_out > 0)
 
 
 def _turned(page: "PdfPage", turns: int) -> tuple[Floats, tuple[float, float]]:
@@ -178,12 +178,12 @@ def _to_shown(page: "PdfPage") -> Floats:
 
     width, height = _size(page)
     # pdfium returns whole device pixels, so a fine grid avoids rounding; its own arithmetic has 32 bits.
-    fine = min(200.0, 1e9 / max(width, height))
+    grid = min(200.0, 1e9 / max(width, height))
     x, y = ctypes.c_int(), ctypes.c_int()
 
     def at(px: float, py: float) -> tuple[float, float]:
-        pdfium.FPDF_PageToDevice(page.raw, 0, 0, round(width * fine), round(height * fine), 0, px, py, x, y)
-        return x.value / fine, y.value / fine
+        pdfium.FPDF_PageToDevice(page.raw, 0, 0, round(width * grid), round(height * grid), 0, px, py, x, y)
+        return x.value / grid, y.value / grid
 
     span = 1000.0
     origin, right, up = at(0, 0), at(span, 0), at(0, span)
@@ -235,16 +235,17 @@ class PdfPages:
             annotations = self._annotations(number, page)
             drawing = drawing if annotations.page is page else page_drawing(annotations.page)
             page = annotations.page
-            drawn = render_page(page, DPI)
-            undecoded = count_undecoded(drawing, drawn, _to_shown(page))
-            lost = [*_left_out(number, layer, without_size, undecoded)]
-            label, bookmarks, dropped = self._names(number)
-            fields, unread = _read_annotations(annotations, layer.turns, self._inherits_value(number))
+            picture = render_page(page, DPI)
+            undecoded = count_undecoded(drawing, picture, _to_shown(page))
+            warnings = [*_reading_warnings(number, layer, without_size, undecoded)]
+            label, bookmarks, name_warnings = self._names(number)
+            fields, unread = _annotation_lines(annotations, layer.turns, self._inherits_value(number))
             if covered := count_covered_by(layer.lines, fields):
-                lost.append(f"page {number + 1} has words under notes or form fields, which were read: {covered:,}")
-            lost += [*self._lost_content_warnings(number), *self._unread_warnings(number, annotations, unread)]
+                warnings.append(f"page {number + 1} has words under notes or form fields, which were read: {covered:,}")
+            warnings += [*self._lost_content_warnings(number), *self._unread_warnings(number, annotations, unread)]
             return RawPage(
-                *(number, drawn, layer.lines, label, (*lost, *dropped), bookmarks, rotation, layer.is_misread),
+                *(number, picture, layer.lines, label, (*warnings, *name_warnings), bookmarks, rotation),
+                is_misread=layer.is_misread,
                 turns=layer.turns,
                 fields=fields,
             )
@@ -262,8 +263,8 @@ class PdfPages:
         """The page's label, with the first page all bookmarks, and warnings about what was left out."""
         if self.skip_names:
             return None, (), (NAMES_LEFT_OUT,)
-        bookmarks, dropped = read_bookmarks(self.document) if number == 0 else ((), ())
-        return self._label(number), bookmarks, dropped
+        bookmarks, bookmark_warnings = read_bookmarks(self.document) if number == 0 else ((), ())
+        return self._label(number), bookmarks, bookmark_warnings
 
     def _annotations(self, number: int, page: "PdfPage") -> PageAnnotations:
         return annotations_of(self.document, number, page, self._count_fields)
@@ -287,7 +288,7 @@ class PdfPages:
             warnings.append("it is a form in XFA, of which its pages are no more than a placeholder; it was not read")
         if files > 0:
             warnings.append(f"files attached to it were not read: {files}")
-        if count := sum(one.is_file for one in annotations.found) + of_page:
+        if count := sum(annotation.is_file for annotation in annotations.entries) + of_page:
             warnings.append(f"page {number + 1} has attached files or media, which were not read: {count}")
         if unread:
             warnings.append(f"page {number + 1} has notes or filled form fields, whose text was not read: {unread}")
@@ -330,7 +331,7 @@ class PdfPages:
             page.close()
 
 
-def _left_out(number: int, layer: TextLayer, without_size: int, undecoded: int) -> Iterator[str]:
+def _reading_warnings(number: int, layer: TextLayer, without_size: int, undecoded: int) -> Iterator[str]:
     """Warnings about what a page has and is not read, or is read and may be wrong."""
     if layer.left_out:
         more = f"the other {layer.left_out:,} were left out"
@@ -348,9 +349,9 @@ def _left_out(number: int, layer: TextLayer, without_size: int, undecoded: int) 
         "pieces of text of no size, or far outside it, which were not read": without_size,
         "images that are damaged, or in a form that is not read": undecoded,
     }
-    for what, count in counts.items():
+    for problem, count in counts.items():
         if count:
-            yield f"page {number + 1} has {what}: {count:,}"
+            yield f"page {number + 1} has {problem}: {count:,}"
 
 
 @contextmanager
@@ -385,14 +386,14 @@ def _load(path: Path, password: str | None) -> Any:
         raise DamagedDocument(f"{path.name!r} has no pages")
     error = pdfium.FPDF_GetLastError()
     if error == pdfium.FPDF_ERR_PASSWORD:
-        wrong = (
+        reason = (
             "the password given is wrong"
             if password
             else "it is encrypted; give its password, or save a copy that needs none"
         )
-        raise EncryptedDocument(f"{path.name!r}: {wrong}")
+        raise EncryptedDocument(f"{path.name!r}: {reason}")
     if error == pdfium.FPDF_ERR_SECURITY:
         raise EncryptedDocument(f"{path.name!r} is encrypted in a way that is not read; save it without encryption")
-    gone = error == pdfium.FPDF_ERR_FILE
-    why = "it is gone, or may not be read" if gone else "it is damaged or incomplete"
+    is_gone = error == pdfium.FPDF_ERR_FILE
+    why = "it is gone, or may not be read" if is_gone else "it is damaged or incomplete"
     raise DamagedDocument(f"{path.name!r} cannot be opened as a PDF; {why}")

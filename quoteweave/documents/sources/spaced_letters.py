@@ -44,7 +44,7 @@ def _chains(raw: "FPDF_TEXTPAGE", characters: Characters) -> Iterator[tuple[Ints
     if np.count_nonzero(linked) < MIN_PIECES - 1:
         return
     at = np.flatnonzero(linked)
-    linked[at] = [codes[each] == SPACE and _is_put_in(raw, int(numbers[each])) for each in ends[at].tolist()]
+    linked[at] = [codes[space] == SPACE and _is_generated(raw, int(numbers[space])) for space in ends[at].tolist()]
     bounds = np.flatnonzero(np.diff(np.concatenate([[False], linked, [False]]).astype(np.int8)))
     for first, last in zip(bounds[::2].tolist(), (bounds[1::2] + 1).tolist(), strict=True):
         single = np.count_nonzero(ends[first:last] - starts[first:last] == 1)
@@ -75,11 +75,11 @@ def _gaps_around(raw: "FPDF_TEXTPAGE", characters: Characters, start: int, end: 
     return [
         float(boxes[after, 0] - boxes[before, 2])
         for at, before, after in pairs
-        if codes[before] > SPACE and codes[after] > SPACE and _is_put_in(raw, int(numbers[at]))
+        if codes[before] > SPACE and codes[after] > SPACE and _is_generated(raw, int(numbers[at]))
     ]
 
 
-def _is_put_in(raw: "FPDF_TEXTPAGE", number: int) -> bool:
+def _is_generated(raw: "FPDF_TEXTPAGE", number: int) -> bool:
     """Whether pdfium inserted this space, which is not drawn."""
     import pypdfium2.raw as pdfium
 

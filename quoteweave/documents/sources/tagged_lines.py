@@ -33,20 +33,20 @@ def tagged_lines(runs: Iterable[TextRun]) -> list[Line]:
     for line in lines:
         if isinstance(line.tag, CellTag):
             tables[line.tag.table][line.tag].append(line)
-    right: dict[Tag, Tag | None] = {}
+    corrected: dict[Tag, Tag | None] = {}
     for number, cells in tables.items():
-        others = [line for line in lines if not (isinstance(line.tag, CellTag) and line.tag.table == number)]
-        placed = _in_columns(cells) if _is_table(cells, others) else {}
-        right |= {tag: placed.get(tag) for tag in cells}
-    changed = any(tag != own for tag, own in right.items())
-    return lines_of(_with_right_tag(run, right) for run in runs) if changed else lines
+        other_lines = [line for line in lines if not (isinstance(line.tag, CellTag) and line.tag.table == number)]
+        placed = _in_columns(cells) if _is_table(cells, other_lines) else {}
+        corrected |= {tag: placed.get(tag) for tag in cells}
+    changed = any(tag != new_tag for tag, new_tag in corrected.items())
+    return lines_of(_with_corrected_tag(run, corrected) for run in runs) if changed else lines
 
 
-def _with_right_tag(run: TextRun, right: Mapping[Tag, Tag | None]) -> TextRun:
-    return run if run.tag is None else replace(run, tag=right.get(run.tag, run.tag))
+def _with_corrected_tag(run: TextRun, corrected: Mapping[Tag, Tag | None]) -> TextRun:
+    return run if run.tag is None else replace(run, tag=corrected.get(run.tag, run.tag))
 
 
-def _is_table(cells: _Cells, others: Sequence[Line]) -> bool:
+def _is_table(cells: _Cells, other_lines: Sequence[Line]) -> bool:
     if not all(line.upright for lines in cells.values() for line in lines):
         return False
     counts = {tag: sum(len(line.words) for line in lines) for tag, lines in cells.items()}
@@ -59,7 +59,7 @@ def _is_table(cells: _Cells, others: Sequence[Line]) -> bool:
     )
     box = hull(line.box for lines in cells.values() for line in lines)
     # Such as something drawn by a form, whose tags are unknown: it is part of a cell.
-    return sum(repeated) <= MAX_TABLE_WORDS and not any(inside(line.box, box) > 0.5 for line in others)
+    return sum(repeated) <= MAX_TABLE_WORDS and not any(inside(line.box, box) > 0.5 for line in other_lines)
 
 
 def _in_columns(cells: _Cells) -> dict[CellTag, CellTag]:
@@ -68,26 +68,26 @@ def _in_columns(cells: _Cells) -> dict[CellTag, CellTag]:
     rows: dict[int, list[CellTag]] = defaultdict(list)
     for tag in sorted(boxes, key=lambda tag: (tag.row, tag.column)):
         rows[tag.row].append(tag)
-    of_several = sum(len(row) > 1 for row in rows.values())
-    if not 1 < len(rows) <= 2 * of_several or not _stand_below_each_other(rows, boxes):
+    rows_of_several = sum(len(row) > 1 for row in rows.values())
+    if not 1 < len(rows) <= 2 * rows_of_several or not _stand_below_each_other(rows, boxes):
         return {}
     width = max(tag.column for tag in cells) + 1
     reached = {(tag.row + below, tag.column) for tag in cells for below in range(min(tag.rows, len(rows) * 2))}
     full = {number for number, row in rows.items() if _covers(row, number, reached, width)}
-    of_columns: dict[int, list[_Band]] = defaultdict(list)
+    column_bands: dict[int, list[_Band]] = defaultdict(list)
     for tag in (tag for number in full for tag in rows[number] if tag.columns == 1):
-        of_columns[tag.column].append((boxes[tag][0], boxes[tag][2]))
-    bands = [_band(of_columns[at]) for at in range(width)]
+        column_bands[tag.column].append((boxes[tag][0], boxes[tag][2]))
+    bands = [_band(column_bands[at]) for at in range(width)]
     certain = [band for band in bands if band is not None]
     if len(certain) < width or not _are_apart(certain):
         return {}
-    found: dict[CellTag, CellTag] = {}
+    placed: dict[CellTag, CellTag] = {}
     for number, row in rows.items():
-        own = row if number in full else _moved(row, boxes, certain)
-        if own is None or not _are_apart([(boxes[tag][0], boxes[tag][2]) for tag in row]):
+        placed_row = row if number in full else _moved(row, boxes, certain)
+        if placed_row is None or not _are_apart([(boxes[tag][0], boxes[tag][2]) for tag in row]):
             return {}
-        found |= dict(zip(row, own, strict=True))
-    return found
+        placed |= dict(zip(row, placed_row, strict=True))
+    return placed
 
 
 def _band(cells: Sequence[_Band]) -> _Band | None:
@@ -105,8 +105,8 @@ def _band(cells: Sequence[_Band]) -> _Band | None:
 
 def _covers(row: Sequence[CellTag], number: int, reached: set[tuple[int, int]], width: int) -> bool:
     """Whether the cells of a row, with those that extend into it from above, fill all columns."""
-    own = {at for tag in row for at in range(tag.column, min(tag.column + tag.columns, width))}
-    return all(at in own or (number, at) in reached for at in range(width))
+    covered = {at for tag in row for at in range(tag.column, min(tag.column + tag.columns, width))}
+    return all(at in covered or (number, at) in reached for at in range(width))
 
 
 def _moved(row: Sequence[CellTag], boxes: _Boxes, bands: Sequence[_Band]) -> list[CellTag] | None:
@@ -132,10 +132,11 @@ def _moved(row: Sequence[CellTag], boxes: _Boxes, bands: Sequence[_Band]) -> lis
 
 def _are_apart(bands: Sequence[_Band]) -> bool:
     """Whether they follow each other from left to right, or all from right to left."""
-    return any(all(two[0] >= one[1] - TOLERANCE for one, two in pairwise(each)) for each in (bands, bands[::-1]))
+    orders = (bands, bands[::-1])
+    return any(all(right[0] >= left[1] - TOLERANCE for left, right in pairwise(ordered)) for ordered in orders)
 
 
 def _stand_below_each_other(rows: Mapping[int, Sequence[CellTag]], boxes: _Boxes) -> bool:
-    of_one = ([boxes[tag] for tag in rows[number] if tag.rows == 1] for number in sorted(rows))
-    bands = [hull(own) for own in of_one if own]
+    single_row_boxes = ([boxes[tag] for tag in rows[number] if tag.rows == 1] for number in sorted(rows))
+    bands = [hull(row_boxes) for row_boxes in single_row_boxes if row_boxes]
     return all(lower[1] >= upper[3] - TOLERANCE for upper, lower in pairwise(bands))

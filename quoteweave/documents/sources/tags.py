@@ -60,8 +60,8 @@ class PageTags:
 
     def __init__(self, page: "PdfPage", text: "FPDF_TEXTPAGE", count: int) -> None:
         reader = _read_tree(page)
-        contents = list(_contents(page, text, count)) if reader.found else []
-        self._tags = [reader.found.get(content) for content in contents]
+        contents = list(_contents(page, text, count)) if reader.tags else []
+        self._tags = [reader.tags.get(content) for content in contents]
         labelled = {reader.labels[content] for content in contents if content in reader.labels}
         drawn = {number: number not in labelled for number in reader.labels.values()}
         self._tags = [
@@ -101,10 +101,10 @@ def _contents(page: "PdfPage", text: "FPDF_TEXTPAGE", count: int) -> Iterator[in
     import pypdfium2.raw as pdfium
 
     drawn = (pdfium.FPDFPage_GetObject(page.raw, at) for at in range(pdfium.FPDFPage_CountObjects(page.raw)))
-    known = {ctypes.addressof(each.contents): pdfium.FPDFPageObj_GetMarkedContentID(each) for each in drawn if each}
+    content_ids = {ctypes.addressof(raw.contents): pdfium.FPDFPageObj_GetMarkedContentID(raw) for raw in drawn if raw}
     for number in range(count):
-        each = pdfium.FPDFText_GetTextObject(text, number)
-        yield known.get(ctypes.addressof(each.contents), -1) if each else -1
+        text_object = pdfium.FPDFText_GetTextObject(text, number)
+        yield content_ids.get(ctypes.addressof(text_object.contents), -1) if text_object else -1
 
 
 def _read_tree(page: "PdfPage") -> "_TreeReader":
@@ -119,7 +119,7 @@ def _read_tree(page: "PdfPage") -> "_TreeReader":
         for at in range(min(pdfium.FPDF_StructTree_CountChildren(tree), MAX_KIDS)):
             element = pdfium.FPDF_StructTree_GetChildAtIndex(tree, at)
             if element:
-                reader.read(element, _Place())
+                reader.read(element, _Context())
         reader.drop_layout()
         return reader
     finally:
@@ -152,7 +152,7 @@ class _OpenTable:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Context:
     """The context of an element."""
 
     table: _OpenTable | None = None
@@ -169,69 +169,69 @@ class _TreeReader:
     """Walks the elements of a page."""
 
     def __init__(self) -> None:
-        self.found: dict[int, Tag] = {}
+        self.tags: dict[int, Tag] = {}
         """The innermost cell or item around marked content, by its number."""
         self.labels: dict[int, int] = {}
         """The number of the item for the marked content of bullets and numbers."""
-        self._left, self._tables, self._items = MAX_KIDS, 0, 0
+        self._remaining, self._tables, self._items = MAX_KIDS, 0, 0
         self._holds_tables: set[int] = set()
 
     def drop_layout(self) -> None:
         """Drop the cells of tables that contain tables: such tables arrange pages."""
-        for content, tag in list(self.found.items()):
+        for content, tag in list(self.tags.items()):
             if isinstance(tag, CellTag) and tag.table in self._holds_tables:
-                del self.found[content]
+                del self.tags[content]
 
-    def read(self, element: Any, around: _Place) -> None:
+    def read(self, element: Any, context: _Context) -> None:
         """Read an element and its content."""
         import pypdfium2.raw as pdfium
 
-        if around.depth > MAX_DEPTH:
+        if context.depth > MAX_DEPTH:
             return
-        inside = self._place_in(element, around)
+        context_within = self._context_within(element, context)
         for at in range(pdfium.FPDF_StructElement_CountChildren(element)):
-            self._left -= 1
-            if self._left < 0:
+            self._remaining -= 1
+            if self._remaining < 0:
                 return
             content = pdfium.FPDF_StructElement_GetChildMarkedContentID(element, at)
             child = pdfium.FPDF_StructElement_GetChildAtIndex(element, at) if content < 0 else None
-            if content >= 0 and inside.tag is not None:
-                self.found[content] = inside.tag
-                if inside.labels is not None:
-                    self.labels[content] = inside.labels
+            if content >= 0 and context_within.tag is not None:
+                self.tags[content] = context_within.tag
+                if context_within.labels is not None:
+                    self.labels[content] = context_within.labels
             elif child:
-                self.read(child, inside)
-            elif content < 0 and inside.in_row is not None:
-                inside.in_row.place(1, 1)  # a cell without content on the page
+                self.read(child, context_within)
+            elif content < 0 and context_within.in_row is not None:
+                context_within.in_row.place(1, 1)  # a cell without content on the page
 
-    def _place_in(self, element: Any, around: _Place) -> _Place:
-        place = replace(around, in_row=None, labels=None, depth=around.depth + 1)
-        table, tag = place.table, place.tag
+    def _context_within(self, element: Any, context: _Context) -> _Context:
+        inner = replace(context, in_row=None, labels=None, depth=context.depth + 1)
+        table, tag = inner.table, inner.tag
         match _type_of(element):
             case "Table":
                 if isinstance(tag, CellTag):
                     self._holds_tables.add(tag.table)
                 self._tables += 1
-                place = replace(place, table=_OpenTable(self._tables - 1), tag=None)
+                inner = replace(inner, table=_OpenTable(self._tables - 1), tag=None)
             case "TR" if table is not None:
                 table.begin_row()
-                place = replace(place, in_row=table)
+                inner = replace(inner, in_row=table)
             case "TH" | "TD" as kind if table is not None and table.row >= 0:
                 rows, columns = _spans(element)
                 first, columns = table.place(rows, columns)
-                place = replace(place, tag=CellTag(table.number, table.row, first, rows, columns, kind == "TH"))
+                inner = replace(inner, tag=CellTag(table.number, table.row, first, rows, columns, kind == "TH"))
             case "L":
-                place = replace(place, in_list=True)
-            case "LI" if place.in_list and not isinstance(tag, CellTag):
+                inner = replace(inner, in_list=True)
+            case "LI" if inner.in_list and not isinstance(tag, CellTag):
                 self._items += 1
                 number = self._items - 1
                 # Older browsers draw the bullet as content of the item itself.
-                place = replace(place, tag=ItemTag(number, _begins(element)), labels=number)
+                inner = replace(inner, tag=ItemTag(number, _begins_on_page(element)), labels=number)
             case "Lbl" if isinstance(tag, ItemTag):
-                place = replace(place, labels=tag.number)
+                inner = replace(inner, labels=tag.number)
             case "H" | "H1" | "H2" | "H3" | "H4" | "H5" | "H6" if isinstance(tag, ItemTag):
-                place = replace(place, tag=None)  # a title within a list
-        return place
+                inner = replace(inner, tag=None)  # a title within a list
+        return inner
 
 
 def _type_of(element: Any) -> str:
@@ -242,7 +242,7 @@ def _type_of(element: Any) -> str:
     return name.raw[: max(0, size - 2)].decode("utf-16-le", "replace") if size <= _MAX_TYPE else ""
 
 
-def _begins(item: Any) -> bool:
+def _begins_on_page(item: Any) -> bool:
     """Whether the first part of an item, which is its bullet or number if it has one, is on the page."""
     import pypdfium2.raw as pdfium
 

@@ -36,7 +36,7 @@ SEMIBOLD = 600
 # A repeated word within this distance, in heights of a word, is the same word, drawn twice to look bold.
 TWICE = 0.5
 # For how many characters of a page the direction is read; the page is turned if this share of them has one direction.
-MAX_ASKED, MOSTLY = 50, 0.6
+MAX_SAMPLED, MOSTLY = 50, 0.6
 STRUCK = "~~"
 """The mark before and after what is struck out."""
 # Among how many of its last positions a repeated word is searched.
@@ -102,8 +102,8 @@ def read_runs(
     """
     styles = _Styles(raw, shown)
     placed = _without_duplicates(placed_words(characters, page))
-    together = itertools.groupby(placed, lambda word: (word.row, styles.at(word.number), tags.at(word.number)))
-    for (_, style, tag), group in together:
+    groups = itertools.groupby(placed, lambda word: (word.row, styles.at(word.number), tags.at(word.number)))
+    for (_, style, tag), group in groups:
         words = list(group)
         yield _run(words, style, tag, styles.baseline(words[0].number))
 
@@ -116,7 +116,7 @@ def quarter_turns(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> int:
     import pypdfium2.raw as pdfium
 
     matrix, turns = pdfium.FS_MATRIX(), list[int]()
-    for number in range(0, count, max(1, count // MAX_ASKED)):
+    for number in range(0, count, max(1, count // MAX_SAMPLED)):
         if pdfium.FPDFText_GetUnicode(raw, number) > SPACE and pdfium.FPDFText_GetMatrix(raw, number, matrix):
             x, y = shown[:, :2] @ (matrix.a, matrix.b)
             turns.append(round(math.atan2(y, x) / (math.pi / 2)) % 4)
@@ -164,23 +164,23 @@ def _with_superscripts(codes: Ints, boxes: Floats, starts: Ints, ends: Ints) -> 
 
     Digits that are lowered beside other digits are subscripts: "10₂" and "log₁₀100" are not 102 and 10,100.
     """
-    found, digits = codes.copy(), (codes >= ord("0")) & (codes <= ord("9"))
+    rewritten, digits = codes.copy(), (codes >= ord("0")) & (codes <= ord("9"))
     has_digit = np.logical_or.reduceat(digits, starts) & (ends - starts > 1)
     for start, end in zip(starts[has_digit].tolist(), ends[has_digit].tolist(), strict=True):
         if not np.isfinite(boxes[start:end]).all():
             continue
         raised = start + _raised(codes[start:end], boxes[start:end], digits[start:end])
-        found[raised] = SUPERSCRIPTS[codes[raised] - ord("0")]
-        lowered = start + _lowered(boxes[start:end], found[start:end] == codes[start:end], digits[start:end])
-        found[lowered] = SUBSCRIPTS[codes[lowered] - ord("0")]
+        rewritten[raised] = SUPERSCRIPTS[codes[raised] - ord("0")]
+        lowered = start + _lowered(boxes[start:end], rewritten[start:end] == codes[start:end], digits[start:end])
+        rewritten[lowered] = SUBSCRIPTS[codes[lowered] - ord("0")]
         for digit in raised.tolist():
             # A minus sign of the line itself is lower than the digits of an exponent.
             is_minus = digit > start + 1 and codes[digit - 1] in HYPHENS
             if is_minus and boxes[digit - 1, 1::2].mean() < boxes[digit, 3]:
-                found[digit - 1] = SUPERSCRIPT_MINUS
-    raised = _raised_letters(found, boxes, starts)
-    found[raised] = [SUPERSCRIPT_LETTERS[code] for code in found[raised].tolist()]
-    return found
+                rewritten[digit - 1] = SUPERSCRIPT_MINUS
+    raised = _raised_letters(rewritten, boxes, starts)
+    rewritten[raised] = [SUPERSCRIPT_LETTERS[code] for code in rewritten[raised].tolist()]
+    return rewritten
 
 
 def _raised_letters(codes: Ints, boxes: Floats, starts: Ints) -> Ints:
@@ -200,14 +200,14 @@ def _raised_letters(codes: Ints, boxes: Floats, starts: Ints) -> Ints:
 
 def _lowered(boxes: Floats, unraised: Mask, digits: Mask) -> Ints:
     """Which characters (k) of a word are digits that are smaller than others of it, and below their line."""
-    heights, bottoms, own = boxes[:, 3] - boxes[:, 1], boxes[:, 3], digits & unraised
-    on_line = own & (heights > MAX_SUPERSCRIPT * heights[own].max(initial=0.0))
-    if not (own & ~on_line).any():
+    heights, bottoms, candidates = boxes[:, 3] - boxes[:, 1], boxes[:, 3], digits & unraised
+    on_line = candidates & (heights > MAX_SUPERSCRIPT * heights[candidates].max(initial=0.0))
+    if not (candidates & ~on_line).any():
         return np.empty(0, dtype=np.int64)
     # In text aslant, each character is above or below the one before; some old-style numerals reach below the line.
     is_alone = np.count_nonzero(on_line) == 1
     spread = bottoms.max() - boxes[:, 1].min() - heights.max() if is_alone else 3 * np.ptp(bottoms[on_line])
-    lowered = own & ~on_line & (bottoms - np.median(bottoms[on_line]) >= DROP * heights)
+    lowered = candidates & ~on_line & (bottoms - np.median(bottoms[on_line]) >= DROP * heights)
     return np.flatnonzero(lowered & (spread < MAX_SPREAD * heights.max()))
 
 
@@ -224,11 +224,11 @@ def _raised(codes: Ints, boxes: Floats, digits: Mask) -> Ints:
     most = MAX_BESIDE_LOW if LOW_LETTERS.issuperset(codes[on_line].tolist()) else MAX_SUPERSCRIPT
     levels = bottoms[is_raised], bottoms[on_line]
     is_behind = np.count_nonzero(on_line) > 1 and is_raised.argmax() > np.flatnonzero(on_line)[-1]
-    is_level = is_behind and all(np.ptp(each) <= ONE_LEVEL * heights.max() for each in levels)
+    is_level = is_behind and all(np.ptp(level) <= ONE_LEVEL * heights.max() for level in levels)
     is_raised &= (heights <= most * heights[on_line].max()) | is_level
     # In text that runs up the page, each character is above the one before.
-    apart = boxes[1:, 0] - boxes[:-1, 2]
-    is_raised &= np.append(apart[:1], apart) >= -0.5 * heights
+    gaps = boxes[1:, 0] - boxes[:-1, 2]
+    is_raised &= np.append(gaps[:1], gaps) >= -0.5 * heights
     # Digits after a superscript are superscripts, too; the numerator of a fraction is a separate number.
     for at in range(len(codes) - 2, -1, -1):
         behind = codes[at + 1]
@@ -246,9 +246,9 @@ def _as_read(text: str, boxes: Floats) -> str:
     text = _with_lam_first(text, boxes)
     if len(text) > MAX_TURNED or not np.isfinite(boxes).all():
         return text
-    if any(unicodedata.bidirectional(each) in FROM_THE_LEFT for each in text):
+    if any(unicodedata.bidirectional(letter) in FROM_THE_LEFT for letter in text):
         return text
-    marks = np.array([unicodedata.combining(each) > 0 for each in text])
+    marks = np.array([unicodedata.combining(letter) > 0 for letter in text])
     middles, tallest = (boxes[:, :2] + boxes[:, 2:]) / 2, float((boxes[:, 3] - boxes[:, 1]).max())
     letters = np.flatnonzero(~marks)
     steps = np.diff(middles[letters, 0])
@@ -306,9 +306,9 @@ class _Styles:
 
         size = pdfium.FPDFText_GetFontSize(self._raw, number)
         pdfium.FPDFText_GetFontInfo(self._raw, number, self._name, 128, self._flags)
-        found = pdfium.FPDFText_GetMatrix(self._raw, number, self._matrix)
+        has_matrix = pdfium.FPDFText_GetMatrix(self._raw, number, self._matrix)
         m = self._matrix
-        key = (size, self._name.value, *((m.a, m.b, m.c, m.d) if found else (1.0, 0.0, 0.0, 1.0)))
+        key = (size, self._name.value, *((m.a, m.b, m.c, m.d) if has_matrix else (1.0, 0.0, 0.0, 1.0)))
         if key not in self._known:
             weight = pdfium.FPDFText_GetFontWeight(self._raw, number)
             self._known[key] = self._style(size, weight, np.array(key[2:]).reshape(2, 2))
@@ -339,12 +339,12 @@ class _Styles:
 def _with_marks(placed: list[PlacedWord]) -> tuple[Word, ...]:
     """The words, with a mark around those that are struck out one after the other, as in Markdown."""
     words = list[Word]()
-    for is_struck, together in itertools.groupby(placed, lambda each: each.is_struck):
-        own = [each.word for each in together]
+    for is_struck, group in itertools.groupby(placed, lambda word: word.is_struck):
+        group_words = [word.word for word in group]
         if is_struck:
-            own[0] = Word(STRUCK + own[0].text, own[0].box)
-            own[-1] = Word(own[-1].text + STRUCK, own[-1].box)
-        words += own
+            group_words[0] = Word(STRUCK + group_words[0].text, group_words[0].box)
+            group_words[-1] = Word(group_words[-1].text + STRUCK, group_words[-1].box)
+        words += group_words
     return tuple(words)
 
 

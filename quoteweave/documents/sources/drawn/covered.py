@@ -50,7 +50,7 @@ UNDER_IMAGE = 0.8
 # one covers and one drawn over it.
 MAX_COVERS, MAX_LETTERS, MAX_PAIRS = 1000, 20_000, 9_000_000
 # The most characters that are read without those that are covered.
-MAX_OTHERS = 500_000
+MAX_REMAINING = 500_000
 # Words are in one place if they share this much of the smaller one, and are about as high.
 ONE_PLACE, AS_HIGH = 0.5, 0.6
 # The greatest height of a word on a level line, in heights of its tallest letter.
@@ -64,7 +64,7 @@ Texts = dict[int, tuple[int, Any]]
 """Pieces of text by their address, each with what is drawn before it."""
 
 
-class _Covered(NamedTuple):
+class _CoveredArea(NamedTuple):
     """What a rectangle covers, and what is drawn over it."""
 
     cover: Placed
@@ -102,53 +102,53 @@ def without_replaced(
     """
     covers = _between_texts(drawing)
     texts = _shown_texts(drawing) if covers else {}
-    covered = list(_covered(raw, characters, covers, texts, shown, drawing))
+    covered = list(_covered_areas(raw, characters, covers, texts, shown, drawing))
     if not covered:
         return characters, 0
     # pdfium drops a letter that is drawn where the same one is, so that of 2020 over 2019 it gives no more than 20.
-    with not_drawn(text for each in covered for text in each.texts), closing(page.get_textpage()) as textpage:
-        others = read_characters(textpage.raw, min(textpage.count_chars(), MAX_OTHERS), shown)
-        made = list(_replacements(textpage.raw, characters, covered, others, texts, drawing))
-    seen = _are_seen([covered[at] for at, _ in made], characters.boxes, draw) if made else []
-    found = [each for (_, each), is_seen in zip(made, seen, strict=True) if is_seen]
+    with not_drawn(text for area in covered for text in area.texts), closing(page.get_textpage()) as textpage:
+        remaining = read_characters(textpage.raw, min(textpage.count_chars(), MAX_REMAINING), shown)
+        candidates = list(_replacements(textpage.raw, characters, covered, remaining, texts, drawing))
+    are_seen = _are_seen([covered[at] for at, _ in candidates], characters.boxes, draw) if candidates else []
+    replacements = [replacement for (_, replacement), is_seen in zip(candidates, are_seen, strict=True) if is_seen]
     count = len(characters.codes)
     is_lost, is_kept = np.zeros(count, dtype=bool), np.ones(count, dtype=bool)
-    parts, places, is_added = list[Characters](), list[Floats](), np.zeros(len(others.codes), dtype=bool)
-    for each in found:
-        is_kept[each.under], is_kept[each.over] = False, False
-        is_repeated = np.array_equal(each.new.codes[each.new.codes > SPACE], characters.codes[each.under])
-        is_lost[each.under] |= not is_repeated
-        parts.append(each.new.keeping(~is_added[each.run]))  # several rectangles may be under it
-        places.append(each.place + np.linspace(0, 1, len(parts[-1].codes), endpoint=False) / 2 + 0.25)
-        is_added[each.run] = True
+    parts, places, is_added = list[Characters](), list[Floats](), np.zeros(len(remaining.codes), dtype=bool)
+    for replacement in replacements:
+        is_kept[replacement.under], is_kept[replacement.over] = False, False
+        new_letters = replacement.new.codes[replacement.new.codes > SPACE]
+        is_lost[replacement.under] |= not np.array_equal(new_letters, characters.codes[replacement.under])
+        parts.append(replacement.new.keeping(~is_added[replacement.run]))  # several rectangles may be under it
+        places.append(replacement.place + np.linspace(0, 1, len(parts[-1].codes), endpoint=False) / 2 + 0.25)
+        is_added[replacement.run] = True
     parts, places = [characters.keeping(is_kept), *parts], [np.flatnonzero(is_kept).astype(np.float64), *places]
     order = np.argsort(np.concatenate(places), kind="stable")
-    columns = zip(*((each.codes, each.boxes, each.numbers) for each in parts), strict=True)
+    columns = zip(*((part.codes, part.boxes, part.numbers) for part in parts), strict=True)
     replaced = int(np.count_nonzero(np.diff(is_lost.astype(np.int8), prepend=0) > 0))
-    return Characters(*(np.concatenate(each)[order] for each in columns)), replaced
+    return Characters(*(np.concatenate(values)[order] for values in columns)), replaced
 
 
-def _covered(
+def _covered_areas(
     raw: "FPDF_TEXTPAGE",
     characters: Characters,
     covers: Sequence[Placed],
     texts: Texts,
     shown: Floats,
     drawing: PageDrawing,
-) -> Iterator[_Covered]:
+) -> Iterator[_CoveredArea]:
     """The covers with characters under them; those over too many are counted in `drawing`."""
-    boxes = as_shown([each.box for each in covers], shown).tolist()
+    boxes = as_shown([cover.box for cover in covers], shown).tolist()
     for cover, box in zip(covers, boxes, strict=True):
         letters = _within(characters, box)
         if len(letters) > MAX_LETTERS:
             drawing.unexamined += 1
             continue
         drawn_by = operations(raw, characters.numbers[letters])
-        orders = np.array([texts[each][0] if each in texts else cover.order for each in drawn_by])
+        orders = np.array([texts[address][0] if address in texts else cover.order for address in drawn_by])
         under, over = letters[orders < cover.order], letters[orders > cover.order]
         if len(under):
-            of_under = {each for each in drawn_by if each in texts and texts[each][0] < cover.order}
-            yield _Covered(cover._replace(box=box), under, over, [texts[each][1] for each in of_under])
+            covered_texts = {text for text in drawn_by if text in texts and texts[text][0] < cover.order}
+            yield _CoveredArea(cover._replace(box=box), under, over, [texts[text][1] for text in covered_texts])
 
 
 def _shown_texts(drawing: PageDrawing) -> Texts:
@@ -169,8 +169,8 @@ def _within(characters: Characters, box: Box) -> Ints:
 def _replacements(
     raw: "FPDF_TEXTPAGE",
     characters: Characters,
-    covered: Sequence[_Covered],
-    others: Characters,
+    covered: Sequence[_CoveredArea],
+    remaining: Characters,
     texts: Texts,
     drawing: PageDrawing,
 ) -> Iterator[tuple[int, _Replacement]]:
@@ -180,27 +180,27 @@ def _replacements(
     """
     pairs = 0
     for at, (cover, under, over, _) in enumerate(covered):
-        letters = _within(others, cover.box)
+        letters = _within(remaining, cover.box)
         if len(letters) > MAX_LETTERS:
             drawing.unexamined += 1
             continue
-        drawn_by = operations(raw, others.numbers[letters])
-        found = letters[[each in texts and texts[each][0] > cover.order for each in drawn_by]]
-        pairs += len(found) * (len(under) + len(over))
+        drawn_by = operations(raw, remaining.numbers[letters])
+        replacing = letters[[address in texts and texts[address][0] > cover.order for address in drawn_by]]
+        pairs += len(replacing) * (len(under) + len(over))
         if pairs > MAX_PAIRS:
             drawing.unexamined += len(covered) - at
             return
-        if not len(found) or not _are_in_place_of(others.boxes[found], characters.boxes[under]):
+        if not len(replacing) or not _are_in_place_of(remaining.boxes[replacing], characters.boxes[under]):
             continue
         # Others are under a further rectangle.
-        drawn = {_key(others, each) for each in found.tolist()}
-        own = np.array([each for each in over.tolist() if _key(characters, each) in drawn], dtype=np.int64)
-        run, is_whole = _with_spaces(others.codes, found)
-        together = np.concatenate([characters.boxes[under], others.boxes[found]])
+        drawn = {_key(remaining, letter) for letter in replacing.tolist()}
+        drawn_over = np.array([letter for letter in over.tolist() if _key(characters, letter) in drawn], dtype=np.int64)
+        run, is_whole = _with_spaces(remaining.codes, replacing)
+        together = np.concatenate([characters.boxes[under], remaining.boxes[replacing]])
         in_row = is_whole and _share_row(together, characters.boxes[under[:1]]).all()
-        place = under[0] if in_row or not len(own) else own[0]
-        new = _numbered(others, run, characters, np.concatenate([own, under]))
-        yield at, _Replacement(under, own, run, new, float(place))
+        place = under[0] if in_row or not len(drawn_over) else drawn_over[0]
+        new = _numbered(remaining, run, characters, np.concatenate([drawn_over, under]))
+        yield at, _Replacement(under, drawn_over, run, new, float(place))
 
 
 def _with_spaces(codes: Ints, letters: Ints) -> tuple[Ints, bool]:
@@ -213,53 +213,57 @@ def _with_spaces(codes: Ints, letters: Ints) -> tuple[Ints, bool]:
     return run[~is_other & (since[following] == since[preceding])], not is_other.any()
 
 
+def _middles(boxes: Floats) -> Floats:
+    return (boxes[:, :2] + boxes[:, 2:]) / 2
+
+
 def _key(characters: Characters, at: int) -> tuple[float, ...]:
     return int(characters.codes[at]), *characters.boxes[at].round(2).tolist()
 
 
-def _numbered(others: Characters, run: Ints, characters: Characters, near: Ints) -> Characters:
+def _numbered(remaining: Characters, run: Ints, characters: Characters, near: Ints) -> Characters:
     """Those `others` with the numbers of the same letters among the `characters` that are `near`."""
-    middles, own = ((each[:, :2] + each[:, 2:]) / 2 for each in (characters.boxes[near], others.boxes[run]))
+    middles, run_middles = map(_middles, (characters.boxes[near], remaining.boxes[run]))
     numbers = [int(characters.numbers[near[0]])]
-    for code, middle in zip(others.codes[run].tolist(), own, strict=True):
+    for code, middle in zip(remaining.codes[run].tolist(), run_middles, strict=True):
         far = np.abs(middles - middle).max(axis=1) + (characters.codes[near] != code) * FAR_APART
         numbers.append(int(characters.numbers[near[np.argmin(far)]]) if code > SPACE else numbers[-1])
-    return Characters(others.codes[run], others.boxes[run], np.array(numbers[1:], dtype=np.int64))
+    return Characters(remaining.codes[run], remaining.boxes[run], np.array(numbers[1:], dtype=np.int64))
 
 
-def _are_seen(covered: Sequence[_Covered], boxes: Floats, draw: Callable[[], Raster]) -> list[bool]:
+def _are_seen(covered: Sequence[_CoveredArea], boxes: Floats, draw: Callable[[], Raster]) -> list[bool]:
     """Whether it is seen that characters are covered, as it is not where a layer is not shown."""
-    with not_drawn(each.cover.raw for each in covered):
+    with not_drawn(area.cover.raw for area in covered):
         without = draw()
-    picture, seen = draw(), list[bool]()
-    for each in covered:
-        own = boxes[each.under]
-        hull = (*own[:, :2].min(axis=0).tolist(), *own[:, 2:].max(axis=0).tolist())
-        seen.append(bool((picture.cut(hull) != without.cut(hull)).any()))
-    return seen
+    picture, are_seen = draw(), list[bool]()
+    for area in covered:
+        area_boxes = boxes[area.under]
+        hull = (*area_boxes[:, :2].min(axis=0).tolist(), *area_boxes[:, 2:].max(axis=0).tolist())
+        are_seen.append(bool((picture.cut(hull) != without.cut(hull)).any()))
+    return are_seen
 
 
 def _between_texts(drawing: PageDrawing) -> list[Placed]:
     """The opaque rectangles over some text and under other text in one place."""
     last = drawing.texts[-1][1] if drawing.texts else 0
-    rectangles = [each for each in drawing.rectangles if each.order < last and _is_opaque(each)]
+    rectangles = [rectangle for rectangle in drawing.rectangles if rectangle.order < last and _is_opaque(rectangle)]
     if not rectangles:
         return []
     texts = np.array([box_of(raw, matrix) for raw, _, matrix in drawing.texts])
     orders = np.array([order for _, order, _ in drawing.texts])
-    within = _TextsWithin((texts[:, :2] + texts[:, 2:]) / 2)
-    found = []
-    for at, each in enumerate(rectangles):
-        own = orders[within.texts(each.box)]
-        if len(own) and own.min() < each.order < own.max() and is_rectangle(each):
-            found.append(each._replace(box=clipped(each)))
-        if len(found) == MAX_COVERS:
+    within = _TextsWithin(_middles(texts))
+    covers = []
+    for at, rectangle in enumerate(rectangles):
+        text_orders = orders[within.texts(rectangle.box)]
+        if len(text_orders) and text_orders.min() < rectangle.order < text_orders.max() and is_rectangle(rectangle):
+            covers.append(rectangle._replace(box=clipped(rectangle)))
+        if len(covers) == MAX_COVERS:
             drawing.unexamined += len(rectangles[at + 1 :])
             break
     # Under a scan, the words that OCR has read may be covered by a rectangle, too.
     boxes = np.array([image.box for image in drawing.images]).reshape(-1, 4)
     orders = np.array([image.order for image in drawing.images])
-    return [each for each in found if not _is_under_any(each, boxes[orders > each.order])]
+    return [cover for cover in covers if not _is_under_any(cover, boxes[orders > cover.order])]
 
 
 class _TextsWithin:
@@ -273,7 +277,8 @@ class _TextsWithin:
     def texts(self, box: Box) -> Ints:
         """Their numbers."""
         ends = zip(self._sorted, self._levels, box[:2], box[2:], strict=True)
-        near = min((own[at.searchsorted(low) : at.searchsorted(high, "right")] for own, at, low, high in ends), key=len)
+        ranges = ((order, at.searchsorted(low), at.searchsorted(high, "right")) for order, at, low, high in ends)
+        near = min((order[start:end] for order, start, end in ranges), key=len)
         middles = self._middles[near]
         return near[((middles >= box[:2]) & (middles <= box[2:])).all(axis=1)]
 
@@ -292,15 +297,15 @@ def _is_opaque(path: Placed) -> bool:
     return is_solid and opacity(path.raw) == 255
 
 
-def _are_in_place_of(boxes: Floats, others: Floats) -> bool:
+def _are_in_place_of(boxes: Floats, other_boxes: Floats) -> bool:
     """Whether any of the characters is over any of the others."""
-    beside = np.minimum.outer(boxes[:, 2], others[:, 2]) - np.maximum.outer(boxes[:, 0], others[:, 0]) > 0
-    return bool((beside & _share_row(boxes, others)).any())
+    beside = np.minimum.outer(boxes[:, 2], other_boxes[:, 2]) - np.maximum.outer(boxes[:, 0], other_boxes[:, 0]) > 0
+    return bool((beside & _share_row(boxes, other_boxes)).any())
 
 
-def _share_row(one: Floats, other: Floats) -> Mask:
-    shared = np.minimum.outer(one[:, 3], other[:, 3]) - np.maximum.outer(one[:, 1], other[:, 1])
-    lower = np.minimum.outer(one[:, 3] - one[:, 1], other[:, 3] - other[:, 1])
+def _share_row(boxes: Floats, other_boxes: Floats) -> Mask:
+    shared = np.minimum.outer(boxes[:, 3], other_boxes[:, 3]) - np.maximum.outer(boxes[:, 1], other_boxes[:, 1])
+    lower = np.minimum.outer(boxes[:, 3] - boxes[:, 1], other_boxes[:, 3] - other_boxes[:, 1])
     return np.asarray(shared > ONE_ROW * lower)
 
 
@@ -317,14 +322,14 @@ def count_in_one_place(characters: Characters) -> int:
     heights = hulls[:, 3] - hulls[:, 1]
     level = np.flatnonzero(heights <= LEVEL * letters[:, 1])
     pairs, over = _overlapping(hulls[level], ONE_PLACE * heights[level]), set[int]()
-    for one, other in (level[list(pair)].tolist() for pair in itertools.islice(pairs, MAX_COMPARED)):
-        is_as_high = AS_HIGH * heights[one] < heights[other] < heights[one] / AS_HIGH
-        if is_as_high and _share(hulls[one].tolist(), hulls[other].tolist()) > ONE_PLACE:
-            texts = ["".join(map(chr, characters.codes[starts[at] : ends[at]])) for at in (one, other)]
+    for first, second in (level[list(pair)].tolist() for pair in itertools.islice(pairs, MAX_COMPARED)):
+        is_as_high = AS_HIGH * heights[first] < heights[second] < heights[first] / AS_HIGH
+        if is_as_high and _share(hulls[first].tolist(), hulls[second].tolist()) > ONE_PLACE:
+            texts = ["".join(map(chr, characters.codes[starts[at] : ends[at]])) for at in (first, second)]
             one_number = len({"".join(filter(str.isdecimal, text)) for text in texts}) == 1
             is_part = one_number and (texts[0] in texts[1] or texts[1] in texts[0])
             if not is_part and all(any(map(str.isalnum, text)) for text in texts):
-                over.add(max(one, other))
+                over.add(max(first, second))
     return len(over)
 
 
@@ -341,20 +346,20 @@ def _overlapping(boxes: Floats, apart: Floats) -> Iterator[tuple[int, int]]:
         yield from ((order[at], order[other]) for other in range(at + 1, until[at]))
 
 
-def _share(one: Sequence[float], other: Sequence[float]) -> float:
+def _share(first: Sequence[float], second: Sequence[float]) -> float:
     """The share of the smaller one of two boxes that is inside the other."""
-    width, height = (min(one[at + 2], other[at + 2]) - max(one[at], other[at]) for at in (0, 1))
-    smaller = min((box[2] - box[0]) * (box[3] - box[1]) for box in (one, other))
+    width, height = (min(first[at + 2], second[at + 2]) - max(first[at], second[at]) for at in (0, 1))
+    smaller = min((box[2] - box[0]) * (box[3] - box[1]) for box in (first, second))
     return max(width, 0.0) * max(height, 0.0) / smaller if smaller > 0 else 0.0
 
 
-def count_covered_by(lines: Sequence[Line], others: Sequence[Line]) -> int:
+def count_covered_by(lines: Sequence[Line], over_lines: Sequence[Line]) -> int:
     """Count the words of lines that are in the place of words of other lines, drawn over them, with another text."""
     words = [word for line in lines for word in line.words if any(map(str.isalnum, word.text))]
-    over = [word for line in others for word in line.words if any(map(str.isalnum, word.text))]
+    over_words = [word for line in over_lines for word in line.words if any(map(str.isalnum, word.text))]
     boxes = np.array([word.box for word in words]).reshape(-1, 4)
     is_covered = np.zeros(len(words), dtype=bool)
-    for word in over:
+    for word in over_words:
         near = np.flatnonzero((boxes[:, :2] < word.box[2:]).all(axis=1) & (boxes[:, 2:] > word.box[:2]).all(axis=1))
         for at in near.tolist():
             is_covered[at] |= words[at].text != word.text and _share(words[at].box, word.box) > ONE_PLACE

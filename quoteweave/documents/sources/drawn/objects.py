@@ -74,15 +74,16 @@ def drawn_objects(
 
     kind, form = pdfium.FPDFPageObj_GetType, pdfium.FPDF_PAGEOBJ_FORM
     for at in range(count):
-        each = get(parent, at)
-        found = kind(each)
-        if found == form:
+        child = get(parent, at)
+        child_kind = kind(child)
+        if child_kind == form:
             inner = pdfium.FS_MATRIX()
-            pdfium.FPDFPageObj_GetMatrix(each, inner)
-            own = _product((inner.a, inner.b, inner.c, inner.d, inner.e, inner.f), matrix)
-            yield from drawn_objects(pdfium.FPDFFormObj_GetObject, each, pdfium.FPDFFormObj_CountObjects(each), own)
+            pdfium.FPDFPageObj_GetMatrix(child, inner)
+            form_matrix = _product((inner.a, inner.b, inner.c, inner.d, inner.e, inner.f), matrix)
+            children = pdfium.FPDFFormObj_CountObjects(child)
+            yield from drawn_objects(pdfium.FPDFFormObj_GetObject, child, children, form_matrix)
         else:
-            yield each, found, matrix
+            yield child, child_kind, matrix
 
 
 def text_objects(get: Callable[[Any, int], Any], parent: Any, count: int) -> Iterator[Any]:
@@ -90,7 +91,7 @@ def text_objects(get: Callable[[Any, int], Any], parent: Any, count: int) -> Ite
     import pypdfium2.raw as pdfium
 
     text = pdfium.FPDF_PAGEOBJ_TEXT
-    return (each for each, kind, _ in drawn_objects(get, parent, count) if kind == text)
+    return (child for child, kind, _ in drawn_objects(get, parent, count) if kind == text)
 
 
 def page_drawing(page: "PdfPage") -> PageDrawing:
@@ -99,7 +100,7 @@ def page_drawing(page: "PdfPage") -> PageDrawing:
 
     drawing, bounds, count_parts = PageDrawing(), pdfium.FPDFPageObj_GetBounds, pdfium.FPDFPath_CountSegments
     text, path = pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_PATH
-    others = {text: drawing.narrow, path: drawing.lines, pdfium.FPDF_PAGEOBJ_IMAGE: drawing.images}
+    by_kind = {text: drawing.narrow, path: drawing.lines, pdfium.FPDF_PAGEOBJ_IMAGE: drawing.images}
     edges = (ctypes.c_float * 4)()
     sides = [ctypes.pointer(ctypes.c_float.from_buffer(edges, 4 * i)) for i in range(4)]
     of_page = pdfium.FPDFPage_GetObject, page.raw, pdfium.FPDFPage_CountObjects(page.raw)
@@ -119,11 +120,11 @@ def page_drawing(page: "PdfPage") -> PageDrawing:
         placed = Placed(raw, (x1, y1, x2, y2), order, matrix)
         if parts:
             _add_path(drawing, placed, parts)
-        elif kind in others:
-            others[kind].append(placed)
-    for found in (drawing.lines, drawing.rectangles):
-        drawing.unexamined += len(found[MAX_DRAWN:])
-        del found[MAX_DRAWN:]
+        elif kind in by_kind:
+            by_kind[kind].append(placed)
+    for drawn in (drawing.lines, drawing.rectangles):
+        drawing.unexamined += len(drawn[MAX_DRAWN:])
+        del drawn[MAX_DRAWN:]
     return drawing
 
 
@@ -150,8 +151,8 @@ def _separate_lines(path: Any, parts: int, matrix: Matrix) -> list[Box]:
         points.append((x.value, y.value))
         if at % 2 and points[-1][0] != points[-2][0] and points[-1][1] != points[-2][1]:
             return []
-    whole = _whole_matrix(path, matrix)
-    return [_moved((*points[at], *points[at + 1]), whole) for at in range(0, parts, 2)]
+    path_matrix = _path_matrix(path, matrix)
+    return [_moved((*points[at], *points[at + 1]), path_matrix) for at in range(0, parts, 2)]
 
 
 def is_rectangle(path: Placed) -> bool:
@@ -159,17 +160,17 @@ def is_rectangle(path: Placed) -> bool:
     import pypdfium2.raw as pdfium
 
     x, y, corners = ctypes.c_float(), ctypes.c_float(), list[tuple[bool, bool]]()
-    whole, (left, bottom, right, top) = _whole_matrix(path.raw, path.matrix), path.box
+    path_matrix, (left, bottom, right, top) = _path_matrix(path.raw, path.matrix), path.box
     for at in range(pdfium.FPDFPath_CountSegments(path.raw)):
         part = pdfium.FPDFPath_GetPathSegment(path.raw, at)
         pdfium.FPDFPathSegment_GetPoint(part, x, y)
-        across, up, *_ = _moved((x.value, y.value, x.value, y.value), whole)
+        across, up, *_ = _moved((x.value, y.value, x.value, y.value), path_matrix)
         is_corner = min(across - left, right - across) < NEAR_EDGE and min(up - bottom, top - up) < NEAR_EDGE
         if pdfium.FPDFPathSegment_GetType(part) == pdfium.FPDF_SEGMENT_BEZIERTO or not is_corner:
             return False
         corners.append((across - left < NEAR_EDGE, up - bottom < NEAR_EDGE))
     sides = itertools.pairwise(corners)
-    return len(set(corners)) == 4 and not any(one[0] != other[0] and one[1] != other[1] for one, other in sides)
+    return len(set(corners)) == 4 and all(start[0] == end[0] or start[1] == end[1] for start, end in sides)
 
 
 @contextmanager
@@ -177,30 +178,30 @@ def not_drawn(objects: Iterable[Any]) -> Iterator[None]:
     """Have these objects neither drawn nor read as text until the block ends."""
     import pypdfium2.raw as pdfium
 
-    left_out = [each for each in objects if pdfium.FPDFPageObj_SetIsActive(each, False)]
+    inactive = [page_object for page_object in objects if pdfium.FPDFPageObj_SetIsActive(page_object, False)]
     try:
         yield
     finally:
-        for each in left_out:
-            pdfium.FPDFPageObj_SetIsActive(each, True)
+        for page_object in inactive:
+            pdfium.FPDFPageObj_SetIsActive(page_object, True)
 
 
-def box_of(each: Any, matrix: Matrix) -> Box:
+def box_of(page_object: Any, matrix: Matrix) -> Box:
     """The box of an object, in PDF user space."""
     import pypdfium2.raw as pdfium
 
     edges = [ctypes.c_float() for _ in range(4)]
-    pdfium.FPDFPageObj_GetBounds(each, *edges)
+    pdfium.FPDFPageObj_GetBounds(page_object, *edges)
     left, bottom, right, top = (edge.value for edge in edges)
     return _moved((left, bottom, right, top), matrix)
 
 
-def _whole_matrix(path: Any, matrix: Matrix) -> Matrix:
+def _path_matrix(path: Any, matrix: Matrix) -> Matrix:
     import pypdfium2.raw as pdfium
 
-    own = pdfium.FS_MATRIX()
-    pdfium.FPDFPageObj_GetMatrix(path, own)
-    return _product((own.a, own.b, own.c, own.d, own.e, own.f), matrix)
+    inner = pdfium.FS_MATRIX()
+    pdfium.FPDFPageObj_GetMatrix(path, inner)
+    return _product((inner.a, inner.b, inner.c, inner.d, inner.e, inner.f), matrix)
 
 
 def _product(first: Matrix, then: Matrix) -> Matrix:
@@ -222,12 +223,12 @@ def as_shown(boxes: Sequence[Box], shown: Floats) -> Floats:
     return np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
 
 
-def clipped(each: Placed) -> Box:
+def clipped(placed: Placed) -> Box:
     """The box of what is shown of an object, in PDF user space, as far as paths cut it off; none if there are many."""
     import pypdfium2.raw as pdfium
 
-    clip, x, y = pdfium.FPDFPageObj_GetClipPath(each.raw), ctypes.c_float(), ctypes.c_float()
-    left, bottom, right, top = each.box
+    clip, x, y = pdfium.FPDFPageObj_GetClipPath(placed.raw), ctypes.c_float(), ctypes.c_float()
+    left, bottom, right, top = placed.box
     paths = range(pdfium.FPDFClipPath_CountPaths(clip))
     if sum(max(1, pdfium.FPDFClipPath_CountPathSegments(clip, path)) for path in paths[: MAX_PARTS + 1]) > MAX_PARTS:
         return left, bottom, left, bottom
@@ -238,7 +239,7 @@ def clipped(each: Placed) -> Box:
             points.append((x.value, y.value))
         if points:
             xs, ys = zip(*points, strict=True)
-            x1, y1, x2, y2 = _moved((min(xs), min(ys), max(xs), max(ys)), each.matrix)
+            x1, y1, x2, y2 = _moved((min(xs), min(ys), max(xs), max(ys)), placed.matrix)
             left, bottom, right, top = max(left, x1), max(bottom, y1), min(right, x2), min(top, y2)
     return left, bottom, max(left, right), max(bottom, top)
 
@@ -251,7 +252,7 @@ def thickness(line: Placed) -> float:
         return min(line.box[2] - line.box[0], line.box[3] - line.box[1])
     width = ctypes.c_float()
     pdfium.FPDFPageObj_GetStrokeWidth(line.raw, width)
-    a, b, c, d, _, _ = _whole_matrix(line.raw, line.matrix)
+    a, b, c, d, _, _ = _path_matrix(line.raw, line.matrix)
     return width.value * math.sqrt(abs(a * d - b * c))
 
 
@@ -278,9 +279,9 @@ def count_without_size(drawing: PageDrawing) -> int:
     import pypdfium2.raw as pdfium
 
     matrix, size, count = pdfium.FS_MATRIX(), ctypes.c_float(), 0
-    for each, box, *_ in drawing.narrow:
-        pdfium.FPDFPageObj_GetMatrix(each, matrix)
-        pdfium.FPDFTextObj_GetFontSize(each, size)
+    for text, box, *_ in drawing.narrow:
+        pdfium.FPDFPageObj_GetMatrix(text, matrix)
+        pdfium.FPDFTextObj_GetFontSize(text, size)
         # Spaces have no width either, whatever their size.
         is_wide = abs(size.value) * math.hypot(matrix.a, matrix.b) >= MIN_SIZE
         count += not (is_wide and max(map(abs, box)) < MAX_DISTANCE)
@@ -292,7 +293,7 @@ def count_undecoded(drawing: PageDrawing, picture: Raster, shown: Floats) -> int
     import pypdfium2.raw as pdfium
 
     count, images = 0, list(itertools.islice(drawing.images, MAX_IMAGES))
-    for image, (x1, y1, x2, y2) in zip(images, as_shown([each.box for each in images], shown).tolist(), strict=True):
+    for image, (x1, y1, x2, y2) in zip(images, as_shown([image.box for image in images], shown).tolist(), strict=True):
         if min(x2 - x1, y2 - y1) < MIN_IMAGE:
             continue
         cut = picture.cut((x1, y1, x2, y2), margin=-1.0)

@@ -110,7 +110,7 @@ def _near_letters(lines: list[tuple[Placed, Box]], letters: Floats) -> Iterator[
     levels = np.array([(box[1] + box[3]) / 2 for _, box in lines])
     near = NEAR * max(height, 1.0)
     is_near = np.searchsorted(middles, levels + near) > np.searchsorted(middles, levels - near)
-    return (line for line, found in zip(lines, is_near.tolist(), strict=True) if found)
+    return (line for line, has_letters in zip(lines, is_near.tolist(), strict=True) if has_letters)
 
 
 def _crossed(characters: Characters, letters: Ints, line: Box, thick: float) -> Ints:

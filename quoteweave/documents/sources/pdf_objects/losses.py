@@ -50,11 +50,11 @@ _LAYER = re.compile(rb"/OC\s*/([^%b%b]+)\s+BDC\b" % (_BLANK, _MARKS))
 
 def page_losses(objects: PdfObjects, number: int) -> Iterator[str]:
     """Warnings about what pdfium ignores on a page."""
-    found = objects.page(number)
-    if found is None:
+    page = objects.page(number)
+    if page is None:
         return
     content = _ContentReader(objects)
-    content.read(found)
+    content.read(page)
     if content.is_damaged:
         yield f"page {number + 1} has content that is damaged, cut off or missing, all or part of which was not read"
     if content.writing:
@@ -79,10 +79,10 @@ def count_associated(objects: PdfObjects, page: Dictionary) -> int:
 
 def count_associated_elsewhere(objects: PdfObjects) -> int:
     """Count the files that belong to the document, or to anything in it but pages, and are not attached to it."""
-    found = set[int]()
+    files = set[int]()
     for value, owner in objects.values("AF"):
-        found |= _files(value) if name(owner.get("Type")) != "Page" else set()
-    return len(found - _attachments(objects)) if found else 0
+        files |= _files(value) if name(owner.get("Type")) != "Page" else set()
+    return len(files - _attachments(objects)) if files else 0
 
 
 def count_fields(objects: PdfObjects, most: int) -> int:
@@ -107,20 +107,20 @@ def inherits_value(page: Dictionary, number: int) -> bool:
 
 def _files(value: object) -> set[int]:
     """The files in a value, identified by what is the same wherever they are named."""
-    found = resolve(value)
-    files = [dictionary(each) for each in (found if isinstance(found, list) else [found])]
+    resolved = resolve(value)
+    files = [dictionary(entry) for entry in (resolved if isinstance(resolved, list) else [resolved])]
     return {id(file) for file in files if "EF" in file}
 
 
 def _attachments(objects: PdfObjects) -> set[int]:
-    unseen, found = [dictionary(objects.catalog.get("Names")).get("EmbeddedFiles")], set[int]()
+    unseen, attachments = [dictionary(objects.catalog.get("Names")).get("EmbeddedFiles")], set[int]()
     for _ in range(MAX_STREAMS):
         if not unseen:
             break
         node = dictionary(unseen.pop())
-        found |= {id(dictionary(each)) for each in listed(node.get("Names"))[1::2]}
+        attachments |= {id(dictionary(entry)) for entry in listed(node.get("Names"))[1::2]}
         unseen += listed(node.get("Kids"))
-    return found
+    return attachments
 
 
 def is_damaged(content: bytes) -> bool:
@@ -147,9 +147,9 @@ def _without_strings(content: bytes) -> bytes | None:
     Empty if there are more than are examined.
     """
     parts, at, image_end = [], 0, _IMAGE_END
-    while found := _SKIPPED.search(content, at):
-        parts.append(content[at : found.start()])
-        at, skipped = found.end(), found.group()
+    while match := _SKIPPED.search(content, at):
+        parts.append(content[at : match.start()])
+        at, skipped = match.end(), match.group()
         if skipped.startswith(b"("):
             parts.append(b"<>")
             at = at if skipped.endswith(b")") else _string_end(content, at - len(skipped))
@@ -168,11 +168,11 @@ def _without_strings(content: bytes) -> bytes | None:
 def _string_end(content: bytes, start: int) -> int:
     """The end of the string that begins at `start`; -1 if it has none."""
     depth = 0
-    for found in _BRACKET.finditer(content, start):
-        bracket = found.group()
+    for match in _BRACKET.finditer(content, start):
+        bracket = match.group()
         depth += (bracket == b"(") - (bracket == b")")
         if not depth or depth > MAX_BRACKETS:
-            return -1 if depth else found.end()
+            return -1 if depth else match.end()
     return -1
 
 
@@ -201,9 +201,9 @@ class _ContentReader:
 
     def read(self, page: PageObject) -> None:
         """Read everything that the page draws."""
-        named = page.entries.get("Contents")
-        parts = resolve(named)
-        streams = parts if isinstance(parts, list) else [] if named is None else [named]
+        contents = page.entries.get("Contents")
+        parts = resolve(contents)
+        streams = parts if isinstance(parts, list) else [] if contents is None else [contents]
         unseen = [(self._content(streams), page.resources)]
         while unseen:
             content, resources = unseen.pop()
@@ -214,25 +214,25 @@ class _ContentReader:
                 if kind != "XObject":
                     self._look_within(named, resources)
                 elif (form := self._form(named)) is not None:
-                    own = dictionary(form.get("Resources")) or resources
-                    self.writes_hidden |= self._is_hidden(form.get("OC")) and _writes(form, own)
-                    unseen.append((self._content([form]), own))
+                    form_resources = dictionary(form.get("Resources")) or resources
+                    self.writes_hidden |= self._is_hidden(form.get("OC")) and _writes(form, form_resources)
+                    unseen.append((self._content([form]), form_resources))
 
     def _has_hidden_layer(self, content: bytes, resources: Dictionary) -> bool:
         """Whether content writes within a layer that is not shown, up to the first end of marked content in it."""
         layers = dictionary(resources.get("Properties"))
-        for found in islice(_LAYER.finditer(content), MAX_STREAMS):
-            if self._is_hidden(layers.get(found.group(1).decode("utf-8", "replace"))):
-                within, _, _ = content[found.end() : found.end() + MAX_MARKED].partition(b"EMC")
+        for match in islice(_LAYER.finditer(content), MAX_STREAMS):
+            if self._is_hidden(layers.get(match.group(1).decode("utf-8", "replace"))):
+                within, _, _ = content[match.end() : match.end() + MAX_MARKED].partition(b"EMC")
                 if _WRITES.search(within):
                     return True
         return False
 
     def _is_hidden(self, layer: object) -> bool:
-        found = dictionary(layer)
-        members = resolve(found.get("OCGs"))  # the layers on whose visibility this one depends
-        layers = [dictionary(each) for each in (members if isinstance(members, list) else [members or found])]
-        return bool(layers) and all(id(each) in self._hidden for each in layers)
+        entries = dictionary(layer)
+        members = resolve(entries.get("OCGs"))  # the layers on whose visibility this one depends
+        layers = [dictionary(member) for member in (members if isinstance(members, list) else [members or entries])]
+        return bool(layers) and all(id(member) in self._hidden for member in layers)
 
     def _content(self, streams: Sequence[object]) -> bytes:
         """The joined data of streams, as far as known, without those that were examined before."""
@@ -252,33 +252,33 @@ class _ContentReader:
         return content
 
     def _form(self, named: object) -> PDFStream | None:
-        found = resolve(named)
-        self.is_damaged |= isinstance(named, PDFObjRef) and found is None
-        return found if isinstance(found, PDFStream) and name(found.get("Subtype")) == "Form" else None
+        stream = resolve(named)
+        self.is_damaged |= isinstance(named, PDFObjRef) and stream is None
+        return stream if isinstance(stream, PDFStream) and name(stream.get("Subtype")) == "Form" else None
 
     def _look_within(self, named: object, resources: Dictionary) -> None:
         """Search for text in the cell of a pattern, in a mask, or in letters of a font that are drawn like content."""
-        found = dictionary(named)
-        letters = dictionary(found.get("CharProcs")).values() if name(found.get("Subtype")) == "Type3" else ()
-        masks = [mask["G"] for mask in [dictionary(found.get("SMask"))] if "G" in mask]
-        drawn = [named] if "PatternType" in found else masks or list(letters)[:MAX_LETTERS]
-        if any(_writes(each, dictionary(found.get("Resources")) or resources) for each in drawn):
-            self.writing.add(id(found))
+        entries = dictionary(named)
+        letters = dictionary(entries.get("CharProcs")).values() if name(entries.get("Subtype")) == "Type3" else ()
+        masks = [mask["G"] for mask in [dictionary(entries.get("SMask"))] if "G" in mask]
+        drawn = [named] if "PatternType" in entries else masks or list(letters)[:MAX_LETTERS]
+        if any(_writes(stream, dictionary(entries.get("Resources")) or resources) for stream in drawn):
+            self.writing.add(id(entries))
 
 
 def _writes(stream: object, resources: Dictionary) -> bool:
     """Whether a stream, or a form that it draws, writes text."""
-    unseen, seen = [(stream, resources)], set[int]()
-    while unseen and len(seen) < MAX_NESTED:
-        each, around = unseen.pop()
-        drawn_stream = resolve(each)
+    unseen, visited = [(stream, resources)], set[int]()
+    while unseen and len(visited) < MAX_NESTED:
+        current, around = unseen.pop()
+        drawn_stream = resolve(current)
         if (
             not isinstance(drawn_stream, PDFStream)
-            or id(drawn_stream) in seen
+            or id(drawn_stream) in visited
             or name(drawn_stream.get("Subtype")) == "Image"
         ):
             continue
-        seen.add(id(drawn_stream))
+        visited.add(id(drawn_stream))
         unpacked = unpack(drawn_stream)
         if unpacked is None:
             continue

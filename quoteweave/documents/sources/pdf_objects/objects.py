@@ -37,7 +37,7 @@ MAX_SEARCHED = 4_000_000
 # Limit in seconds of processor time for counting pages, or for searching for a key, well within what a page may take.
 MAX_SECONDS = 1.0
 # How many unpacked object streams are cached.
-MAX_KEPT = 8
+MAX_CACHED = 8
 # How many bytes of the file are searched at a time.
 BLOCK = 4_000_000
 
@@ -70,15 +70,15 @@ class _Document(PDFDocument):
         """Where the last cross-reference table begins; pdfminer would search line by line. Raises PDFNoValidXRef."""
         with mmap.mmap(parser.fp.fileno(), 0, access=mmap.ACCESS_READ) as data:
             at = data.rfind(b"startxref")
-            found = _START.match(data[at : at + MAX_START]) if at >= 0 else None
+            match = _START.match(data[at : at + MAX_START]) if at >= 0 else None
             self.has_lost_update = at >= 0 and _OBJECT.search(data, at, at + BLOCK) is not None
-        if found is None:
+        if match is None:
             raise PDFNoValidXRef("no table of cross-references")
-        return int(found.group(1))
+        return int(match.group(1))
 
     def _getobj_objstm(self, stream: PDFStream, index: int, objid: int) -> object:  # noqa: ARG002 - pdfminer's own
         if stream.objid not in self._object_streams:
-            if len(self._object_streams) >= MAX_KEPT:
+            if len(self._object_streams) >= MAX_CACHED:
                 self._object_streams.clear()
             self._object_streams[stream.objid] = _objects_of(stream)
         places, data = self._object_streams[stream.objid]
@@ -115,10 +115,12 @@ class _Document(PDFDocument):
 
     def _search(self) -> None:
         """Search the file for the beginnings of objects, as pdfium does if one is not where it should be."""
-        self._is_searched, found = True, PDFXRefFallback()
+        self._is_searched, fallback = True, PDFXRefFallback()
         for start, data in _blocks(self._parser.fp):
-            found.offsets |= {int(one.group(1)): (None, start + one.start(), 0) for one in _OBJECT.finditer(data)}
-        self.xrefs.append(found)
+            fallback.offsets |= {
+                int(match.group(1)): (None, start + match.start(), 0) for match in _OBJECT.finditer(data)
+            }
+        self.xrefs.append(fallback)
 
     def _read_without_length(self, objid: int) -> object:
         usual, self._parser.fallback = self._parser.fallback, True
@@ -130,11 +132,11 @@ class _Document(PDFDocument):
 
 def _objects_of(stream: PDFStream) -> tuple[dict[int, int], bytes]:
     """Where each object of an object stream begins in its data, and the data. Raises PDFException."""
-    found, first = unpack(stream), resolve(stream.get("First"))
-    if found is None:
+    unpacked, first = unpack(stream), resolve(stream.get("First"))
+    if unpacked is None:
         raise PDFException("an object stream that is packed in another way, or too large")
-    numbers = [int(number) for number in found.data[:first].split()]
-    return dict(zip(numbers[::2], numbers[1::2], strict=False)), found.data[first:]
+    numbers = [int(number) for number in unpacked.data[:first].split()]
+    return dict(zip(numbers[::2], numbers[1::2], strict=False)), unpacked.data[first:]
 
 
 class PdfObjects:
@@ -158,7 +160,7 @@ class PdfObjects:
         numbers, pattern = set[int](), re.compile(rb"/(?:%b|Type\s*/ObjStm)\b" % key)
         for _, data in _blocks(self._file):
             if hits := [match.start() for match in pattern.finditer(data)]:
-                begins = [(-1, -1), *((one.start(), int(one.group(1))) for one in _OBJECT.finditer(data))]
+                begins = [(-1, -1), *((match.start(), int(match.group(1))) for match in _OBJECT.finditer(data))]
                 numbers.update(_before(begins, hit) for hit in hits)
         for number in sorted(numbers - {-1}):
             if time.process_time() > end:
@@ -179,13 +181,13 @@ class PdfObjects:
 
     def unpack(self, stream: PDFStream) -> Unpacked | None:
         """Do as the function `unpack`, up to the stream's end marker if its length is wrong."""
-        found = unpack(stream)
-        if found is None or (found.is_whole and stream.get("Filter")):
-            return found
+        unpacked = unpack(stream)
+        if unpacked is None or (unpacked.is_whole and stream.get("Filter")):
+            return unpacked
         with suppress(Exception):
-            again = self._document.read_to_its_end(stream)
-            return unpack(again) if isinstance(again, PDFStream) else found
-        return found
+            whole_stream = self._document.read_to_its_end(stream)
+            return unpack(whole_stream) if isinstance(whole_stream, PDFStream) else unpacked
+        return unpacked
 
     def page(self, number: int) -> PageObject | None:
         """A page according to the page tree; None if the tree does not have it."""
@@ -203,14 +205,14 @@ class PdfObjects:
     def count_pages(self) -> int:
         """The number of pages in the page tree, including broken ones, whatever its counts say."""
         end = time.process_time() + MAX_SECONDS
-        unseen, seen, count = [self.catalog.get("Pages")], set(), 0
+        unseen, visited, count = [self.catalog.get("Pages")], set(), 0
         while unseen and time.process_time() < end:
             reference = unseen.pop()
             node = resolve(reference)
             if not isinstance(node, dict) or "Kids" not in node:
                 count += 1
-            elif id(node) not in seen:
-                seen.add(id(node))
+            elif id(node) not in visited:
+                visited.add(id(node))
                 unseen += listed(node["Kids"])
         return count
 
@@ -235,34 +237,34 @@ def _before(begins: list[tuple[int, int]], place: int) -> int:
 
 def _blocks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """The position of each block of the file, and the block, which begins with the end of the one before."""
-    at, kept = 0, b""
+    at, overlap = 0, b""
     while True:
         file.seek(at)
-        read = file.read(BLOCK)
-        if not read:
+        block = file.read(BLOCK)
+        if not block:
             return
-        yield at - len(kept), kept + read
-        at, kept = at + len(read), (kept + read)[-OVERLAP:]
+        yield at - len(overlap), overlap + block
+        at, overlap = at + len(block), (overlap + block)[-OVERLAP:]
 
 
 @contextmanager
 def open_objects(path: Path, password: str | None) -> Iterator[PdfObjects | None]:
     """Open a PDF; None if its objects cannot be found."""
     with path.open("rb") as file:
-        parser, found = PDFParser(file), None
+        parser, objects = PDFParser(file), None
         is_small = path.stat().st_size <= MAX_SEARCHED
         with suppress(Exception):
-            found = PdfObjects(_Document(parser, password or "", fallback=is_small), file)
-        yield found
+            objects = PdfObjects(_Document(parser, password or "", fallback=is_small), file)
+        yield objects
 
 
 def _within(value: object, key: str) -> Iterator[tuple[object, Dictionary]]:
     """The values of a key in dictionaries within an object, without what these refer to."""
     unseen = [(value, 0)]
     while unseen:
-        found, level = unseen.pop()
-        found = found.attrs if isinstance(found, PDFStream) else found
-        if isinstance(found, dict) and key in found:
-            yield found[key], found
-        if level < MAX_DIRECT and isinstance(found, dict | list):
-            unseen += [(each, level + 1) for each in (found.values() if isinstance(found, dict) else found)]
+        current, level = unseen.pop()
+        current = current.attrs if isinstance(current, PDFStream) else current
+        if isinstance(current, dict) and key in current:
+            yield current[key], current
+        if level < MAX_DIRECT and isinstance(current, dict | list):
+            unseen += [(child, level + 1) for child in (current.values() if isinstance(current, dict) else current)]

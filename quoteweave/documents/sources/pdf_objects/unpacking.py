@@ -37,8 +37,8 @@ class Unpacked:
 
 def unpack(stream: PDFStream) -> Unpacked | None:
     """Unpack a stream; None if its filter is not supported here, or if it is larger than the limit."""
-    filters = [name(each) for each in _each(stream.get("Filter"))]
-    parameters = [*map(dictionary, _each(stream.get("DecodeParms"))), *({} for _ in filters)]
+    filters = [name(entry) for entry in _as_list(stream.get("Filter"))]
+    parameters = [*map(dictionary, _as_list(stream.get("DecodeParms"))), *({} for _ in filters)]
     if "F" in stream or not NOT_UNPACKED.union(_UNPACKERS).issuperset(filters):  # data in another file are not read
         return Unpacked(b"", is_whole=False)
     if not NOT_UNPACKED.isdisjoint(filters):
@@ -58,9 +58,9 @@ def unpack(stream: PDFStream) -> Unpacked | None:
     return result
 
 
-def _each(value: object) -> list[Any]:
-    found = resolve(value)
-    return found if isinstance(found, list) else [] if found is None else [found]
+def _as_list(value: object) -> list[Any]:
+    resolved = resolve(value)
+    return resolved if isinstance(resolved, list) else [] if resolved is None else [resolved]
 
 
 def _deciphered(stream: PDFStream) -> bytes:
@@ -70,25 +70,25 @@ def _deciphered(stream: PDFStream) -> bytes:
     return stream.decipher(stream.objid, stream.genno or 0, data, stream.attrs)
 
 
-def _from_base_85(data: bytes, _given: Dictionary) -> Unpacked:
+def _from_base_85(data: bytes, _parameters: Dictionary) -> Unpacked:
     return Unpacked(a85decode(data.strip().removeprefix(b"<~").partition(b"~")[0]), is_whole=True)
 
 
-def _from_hex(data: bytes, _given: Dictionary) -> Unpacked:
+def _from_hex(data: bytes, _parameters: Dictionary) -> Unpacked:
     digits = b"".join(data.partition(b">")[0].split())
     return Unpacked(unhexlify(digits + b"0" * (len(digits) % 2)), is_whole=True)
 
 
-def _inflate(data: bytes, _given: Dictionary) -> Unpacked | None:
+def _inflate(data: bytes, _parameters: Dictionary) -> Unpacked | None:
     """Unpack Flate data. Raises zlib.error if they are damaged."""
     unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
-    found = unpacker.decompress(data[2:], MAX_BYTES)
+    output = unpacker.decompress(data[2:], MAX_BYTES)
     if unpacker.unconsumed_tail:
         return None
     # The last bytes of the checksum that follows are often missing.
     written = unpacker.unused_data[:4].rstrip(b"\r\n")[:3]
-    is_whole = unpacker.eof and zlib.adler32(found).to_bytes(4, "big").startswith(written)
-    return Unpacked(found, is_whole or not data.strip())
+    is_whole = unpacker.eof and zlib.adler32(output).to_bytes(4, "big").startswith(written)
+    return Unpacked(output, is_whole or not data.strip())
 
 
 def _from_lzw(data: bytes, parameters: Dictionary) -> Unpacked | None:
@@ -123,19 +123,19 @@ def _from_lzw(data: bytes, parameters: Dictionary) -> Unpacked | None:
     return None if len(data) > MAX_SLOW_BYTES else Unpacked(bytes(output), is_whole, has_end=False)
 
 
-def _from_run_lengths(data: bytes, _given: Dictionary) -> Unpacked | None:
-    found, at = bytearray(), 0
+def _from_run_lengths(data: bytes, _parameters: Dictionary) -> Unpacked | None:
+    output, at = bytearray(), 0
     while at < min(len(data), MAX_SLOW_BYTES):
         length = data[at]
         if length == END_OF_RUNS:
-            return Unpacked(bytes(found), is_whole=True)
+            return Unpacked(bytes(output), is_whole=True)
         is_copied = length < END_OF_RUNS
-        found += data[at + 1 : at + 2 + length] if is_copied else data[at + 1 : at + 2] * (257 - length)
+        output += data[at + 1 : at + 2 + length] if is_copied else data[at + 1 : at + 2] * (257 - length)
         at += 2 + (length if is_copied else 0)
-        if len(found) > MAX_BYTES:
+        if len(output) > MAX_BYTES:
             return None
     is_whole = not data.strip() or at == len(data)
-    return None if len(data) > MAX_SLOW_BYTES else Unpacked(bytes(found), is_whole, has_end=False)
+    return None if len(data) > MAX_SLOW_BYTES else Unpacked(bytes(output), is_whole, has_end=False)
 
 
 _Unpacker = Callable[[bytes, Dictionary], Unpacked | None]
@@ -163,18 +163,18 @@ def resolve(value: object) -> Any:
 
 def dictionary(value: object) -> Dictionary:
     """A dictionary, which may be a stream's; empty for any other value."""
-    found = resolve(value)
-    found = found.attrs if isinstance(found, PDFStream) else found
-    return found if isinstance(found, dict) else {}
+    resolved = resolve(value)
+    resolved = resolved.attrs if isinstance(resolved, PDFStream) else resolved
+    return resolved if isinstance(resolved, dict) else {}
 
 
 def listed(value: object) -> list[Any]:
     """An array; empty for any other value."""
-    found = resolve(value)
-    return found if isinstance(found, list) else []
+    resolved = resolve(value)
+    return resolved if isinstance(resolved, list) else []
 
 
 def name(value: object) -> str:
     """A name; empty for any other value."""
-    found = resolve(value)
-    return str(found.name) if isinstance(found, PSLiteral) else ""
+    resolved = resolve(value)
+    return str(resolved.name) if isinstance(resolved, PSLiteral) else ""
