@@ -68,7 +68,7 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     parts = ChartParts(raster, graphics.bars, legends)
     figures = find_figures(clusters, free_lines, page_size, specks=specks, parts=parts)
     tables += [table for figure in figures if (table := _as_table(figure)) is not None]
-    figures = [one for one in figures if not _lies_in_table(one.box, tables, MIN_FIGURE_IN_TABLE)]
+    figures = [figure for figure in figures if not _lies_in_table(figure.box, tables, MIN_FIGURE_IN_TABLE)]
     free_lines = _lines_outside(free_lines, [*tables, *figures])
     forms = labelled_tables(free_lines)
     labelled = [form.table for form in forms]
@@ -78,8 +78,8 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     blocks += [block for form in forms for text in form.texts for block in group_lines(text)]
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]
-    more = ("has more legends of charts than are looked for: a chart may be without its own",) if has_more else ()
-    return PageLayout(in_reading_order([*tables, *labelled, *figures, *blocks]), (*_left_out(graphics), *more))
+    elements: list[LayoutElement] = in_reading_order([*tables, *labelled, *figures, *blocks])
+    return PageLayout(elements, tuple(_left_out(graphics, has_more_legends=has_more)))
 
 
 def _with_unruled_tables(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
@@ -104,11 +104,13 @@ def _running_text(lines: Sequence[Line]) -> list[LineBlock]:
     ]
 
 
-def _left_out(graphics: PageGraphics) -> Iterator[str]:
-    for count, what in ((graphics.left_out, "drawings"), (graphics.specks_left_out, "small drawings")):
+def _left_out(graphics: PageGraphics, *, has_more_legends: bool) -> Iterator[str]:
+    for count, kind in ((graphics.left_out, "drawings"), (graphics.specks_left_out, "small drawings")):
         if count:
             smallest = pluralize(count, "smallest was", "smallest were")
-            yield f"has more than {MAX_CLUSTERS} {what}: the {smallest} left out"
+            yield f"has more than {MAX_CLUSTERS} {kind}: the {smallest} left out"
+    if has_more_legends:
+        yield "has more legends of charts than are looked for: a chart may be without its own"
 
 
 def _names_rows(block: LineBlock, numbers: Mapping[int, str]) -> bool:
@@ -146,7 +148,7 @@ def _drop_overlapping(grids: Sequence[Table], ruled: Sequence[Table]) -> list[Ta
 
 def _merge_in_cluster(tables: Sequence[Table], clusters: Sequence[Box], lines: Sequence[Line]) -> list[Table]:
     """Merge tables within one cluster of ink: rows and columns without rules of their own belong to the same table."""
-    whole: list[Table] = []
+    merged: list[Table] = []
     remaining = list(tables)
     for cluster in clusters:
         tables_inside = sorted(
@@ -155,28 +157,27 @@ def _merge_in_cluster(tables: Sequence[Table], clusters: Sequence[Box], lines: S
         )
         if union_area([table.box for table in tables_inside]) > MIN_COVERED_BY_PARTS * area(cluster):
             box = hull([cluster, *(table.box for table in tables_inside)])
-            own_lines = {id(line) for table in tables_inside for line in table.lines}
-            more = [line for line in lines if id(line) not in own_lines and inside(line.box, box) > MIN_INSIDE]
-            all_lines = (*more, *(line for table in tables_inside for line in table.lines))
+            outside = _lines_outside(lines, tables_inside)
+            further_lines = [line for line in outside if inside(line.box, box) > MIN_INSIDE]
+            all_lines = (*further_lines, *(line for table in tables_inside for line in table.lines))
             if any(table.has_grid for table in tables_inside):
-                rows = (*cells_of(more), *(row for table in tables_inside for row in table.rows))
+                rows = (*cells_of(further_lines), *(row for table in tables_inside for row in table.rows))
             else:
                 rows = cells_of(all_lines)
-            whole.append(Table(box, rows, all_lines))
+            merged.append(Table(box, rows, all_lines))
             remaining = [table for table in remaining if table not in tables_inside]
-    return [*whole, *remaining]
+    return [*merged, *remaining]
 
 
 def _lines_outside(lines: Sequence[Line], elements: Sequence[LayoutElement]) -> list[Line]:
-    taken = {id(line) for element in elements for line in element.lines}
-    return [line for line in lines if id(line) not in taken]
+    element_line_ids = {id(line) for element in elements for line in element.lines}
+    return [line for line in lines if id(line) not in element_line_ids]
 
 
 def _blocks_outside(blocks: Sequence[LineBlock], tables: Sequence[Table]) -> list[LineBlock]:
     """The blocks; of those with lines of tables, only the rest."""
-    taken = {id(line) for table in tables for line in table.lines}
-    left = ((block, [line for line in block.lines if id(line) not in taken]) for block in blocks)
-    return [block_of(own) if len(own) < len(block.lines) else block for block, own in left if own]
+    remaining = ((block, _lines_outside(block.lines, tables)) for block in blocks)
+    return [block_of(lines) if len(lines) < len(block.lines) else block for block, lines in remaining if lines]
 
 
 def _as_table(figure: Figure) -> Table | None:
@@ -184,9 +185,10 @@ def _as_table(figure: Figure) -> Table | None:
 
     The other lines are rows, too: the years above the columns, and the names of groups of rows.
     """
-    found = aligned_tables([line for line in figure.lines if line.upright])
-    rows = sum(len(table.lines) for table in found)
-    spread = sum(area(table.box) for table in found)
-    if not found or rows < MIN_IN_ROWS * len(figure.lines) or spread < MIN_COVERED_BY_ROWS * area(figure.box):
+    tables = aligned_tables([line for line in figure.lines if line.upright])
+    lines_in_rows = sum(len(table.lines) for table in tables)
+    covered = sum(area(table.box) for table in tables)
+    is_in_rows = lines_in_rows >= MIN_IN_ROWS * len(figure.lines) and covered >= MIN_COVERED_BY_ROWS * area(figure.box)
+    if not tables or not is_in_rows:
         return None
     return Table(figure.box, cells_of(figure.lines), figure.lines)

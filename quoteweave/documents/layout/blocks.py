@@ -141,7 +141,7 @@ def _with_items(blocks: Sequence[LineBlock], lines: Sequence[Line]) -> list[Line
     for block in blocks:
         if block.item is not None and block.item.begins:
             first = firsts.setdefault(block.item.number, block)
-            firsts[block.item.number] = min(first, block, key=lambda one: order[id(one.lines[0].words[0])])
+            firsts[block.item.number] = min(first, block, key=lambda candidate: order[id(candidate.lines[0].words[0])])
     ids = set(map(id, firsts.values()))
     return [replace(block, begins_item=id(block) in ids) for block in blocks] if ids else list(blocks)
 
@@ -150,17 +150,17 @@ def _join_leaders(lines: Sequence[Line]) -> list[Line]:
     """Join each bullet or number with the text that a tab separates it from."""
     ordered = sorted(lines, key=lambda line: (round(line.box[1]), line.box[0]))
     joined: dict[int, Line] = {}
-    taken: set[int] = set()
+    used: set[int] = set()
     for i, leader in enumerate(ordered):
-        if i in taken or not BULLET.fullmatch(leader.text + " "):
+        if i in used or not BULLET.fullmatch(leader.text + " "):
             continue
         near = range(max(0, i - NEIGHBOURS), min(len(ordered), i + NEIGHBOURS))
-        j = next((j for j in near if j != i and j not in taken and _leads(leader, ordered[j])), None)
+        j = next((j for j in near if j != i and j not in used and _leads(leader, ordered[j])), None)
         if j is not None and not any(_ends_a_column(leader, ordered[j], ordered[k]) for k in near):
             words = leader.words + ordered[j].words
             joined[j] = replace(ordered[j], words=words, box=hull(word.box for word in words))
-            taken |= {i, j}
-    return [joined.get(i, line) for i, line in enumerate(ordered) if i in joined or i not in taken]
+            used |= {i, j}
+    return [joined.get(i, line) for i, line in enumerate(ordered) if i in joined or i not in used]
 
 
 def _leads(leader: Line, line: Line) -> bool:
@@ -184,23 +184,23 @@ def _continued(lines: Sequence[Line]) -> list[int | None]:
             pitch = line.baseline - lines[j].baseline
             if pitch > 6 * best_pitch:
                 break
-            if 0 < pitch < best_pitch and j not in continued_once and _stacked(lines[j], line):
+            if 0 < pitch < best_pitch and j not in continued_once and _are_stacked(lines[j], line):
                 best, best_pitch = j, pitch
-        if best is not None and _something_between(lines, best, i):
+        if best is not None and _has_line_between(lines, best, i):
             best = None
         continued.append(best)
         continued_once |= {best} if best is not None else set()
     return continued
 
 
-def _stacked(upper: Line, lower: Line) -> bool:
+def _are_stacked(upper: Line, lower: Line) -> bool:
     overlap = min(upper.box[2], lower.box[2]) - max(upper.box[0], lower.box[0])
     narrower = min(upper.box[2] - upper.box[0], lower.box[2] - lower.box[0])
     alike = max(upper.size, lower.size) <= SIZE_RATIO * min(upper.size, lower.size) and upper.bold == lower.bold
     return alike and overlap > 0.5 * narrower and lower.box[1] > upper.box[1] + 0.3 * upper.height
 
 
-def _something_between(lines: Sequence[Line], upper: int, lower: int) -> bool:
+def _has_line_between(lines: Sequence[Line], upper: int, lower: int) -> bool:
     a, b = lines[upper].box, lines[lower].box
     left, right = max(a[0], b[0]), min(a[2], b[2])
     return any(
@@ -214,17 +214,17 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
     if len(chain) == 1:
         return [list(chain)]
     pitches = [lower.baseline - upper.baseline for upper, lower in itertools.pairwise(chain)]
-    usual = statistics.median_low(pitches)
+    usual_pitch = statistics.median_low(pitches)
     left, right = min(line.box[0] for line in chain), max(line.box[2] for line in chain)
     at_left = _at_left(chain, left)
-    references = _hangs(chain, at_left, right)
+    references = _are_entries(chain, at_left, right)
     parts = [[chain[0]]]
     for i, (previous, line) in enumerate(itertools.pairwise(chain)):
         hanging = parts[-1][0].has_label or BULLET.match(parts[-1][0].text) is not None
         if references:
             # As in a paragraph above an indented list, all of whose lines begin where entries would begin.
-            goes_on = at_left[i] and _runs_on(previous, right) and is_in_lower_case(line.words[0].text)
-            new = at_left[i + 1] and not hanging and not goes_on
+            continues = at_left[i] and _runs_on(previous, right) and is_in_lower_case(line.words[0].text)
+            new = at_left[i + 1] and not hanging and not continues
         else:
             indented = at_left[i] and not at_left[i + 1] and line.box[0] - previous.box[0] > 0.4 * line.size
             new = (indented or _ends_short(previous, left, right)) and not hanging
@@ -237,7 +237,7 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
         of_items = isinstance(line.tag, ItemTag) or isinstance(previous.tag, ItemTag)
         begins = new or ended or captions or line.has_label or at_label or line.beside_initial is not None
         split = line.tag != previous.tag if of_items else begins
-        if pitches[i] > 1.25 * usual + 1 or BULLET.match(line.text) or split:
+        if pitches[i] > 1.25 * usual_pitch + 1 or BULLET.match(line.text) or split:
             parts.append([line])
         else:
             parts[-1].append(line)
@@ -246,14 +246,14 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
 
 def _at_left(chain: Sequence[Line], left: float) -> list[bool]:
     """Whether each line begins at the left edge, or at a large initial that stands there."""
-    found, initial = list[bool](), -math.inf
+    are_at_left, initial = list[bool](), -math.inf
     for line in chain:
         initial = line.beside_initial or initial
-        found.append(line.box[0] - left < 0.8 * line.size or line.baseline < initial + 1)
-    return found
+        are_at_left.append(line.box[0] - left < 0.8 * line.size or line.baseline < initial + 1)
+    return are_at_left
 
 
-def _hangs(chain: Sequence[Line], at_left: Sequence[bool], right: float) -> bool:
+def _are_entries(chain: Sequence[Line], at_left: Sequence[bool], right: float) -> bool:
     """Whether these are entries, such as references, whose first line begins further left.
 
     Fewer than half of the lines after the first begin there, and most of them are not below a full line that does,

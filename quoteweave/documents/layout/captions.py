@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import BODY_LAYOUTS, Layout
 from quoteweave.core.text.references.mentions import caption_label
-from quoteweave.documents.layout.blocks import NOTE, NOTE_MARK
+from quoteweave.documents.layout.blocks import NOTE, NOTE_MARK, SENTENCE_ENDS
 from quoteweave.documents.layout.page import PageElement
 
 # The largest distance, in points, between a picture and its caption.
@@ -25,18 +25,18 @@ def find_captions(elements: Sequence[PageElement], layouts: Sequence[Layout]) ->
     # Tables have captions above and figures below, unless more captions can be matched the other way.
     sides = ({"table": True}, {"table": False}, {"table": True, "figure": True}, {"table": False, "figure": True})
     paired = max((_pairs(elements, images, texts, above) for above in sides), key=len)
-    found = {i: elements[t].text for i, t in paired.items()}
+    captions = {i: elements[t].text for i, t in paired.items()}
     notes = _notes(elements, layouts)
     for i in images:
         title = _title_above(elements, layouts, i, notes)
-        if i not in found and title:
-            found[i] = title
-    whole: int | None = None
+        if i not in captions and title:
+            captions[i] = title
+    parent: int | None = None
     for i, element in enumerate(elements):
-        whole = whole if element.part else i
-        if element.part and whole is not None:
-            found[i] = f"{found[whole]} ({element.part})" if whole in found else element.part.capitalize()
-    return found
+        parent = parent if element.part else i
+        if element.part and parent is not None:
+            captions[i] = f"{captions[parent]} ({element.part})" if parent in captions else element.part.capitalize()
+    return captions
 
 
 def _pairs(
@@ -48,11 +48,11 @@ def _pairs(
         for i in images
         for t in texts
     )
-    found: dict[int, int] = {}
+    caption_of_image: dict[int, int] = {}
     for distance, i, t in distances:
-        if distance < CAPTION_REACH and i not in found and t not in found.values():
-            found[i] = t
-    return found
+        if distance < CAPTION_REACH and i not in caption_of_image and t not in caption_of_image.values():
+            caption_of_image[i] = t
+    return caption_of_image
 
 
 def _captioned_kind(caption: PageElement) -> str:
@@ -81,8 +81,8 @@ def _notes(elements: Sequence[PageElement], layouts: Sequence[Layout]) -> set[in
         element = elements[i]
         if layouts[i] not in BODY_LAYOUTS | {"title"}:
             continue
-        like = NOTE_MARK.match(element.text) or (0 < element.size <= small and layouts[i] != "title")
-        if NOTE.match(element.text) or (like and any(_just_below(element.box, box) for box in above)):
+        may_be_note = NOTE_MARK.match(element.text) or (0 < element.size <= small and layouts[i] != "title")
+        if NOTE.match(element.text) or (may_be_note and any(_just_below(element.box, box) for box in above)):
             notes.add(i)
             above.append(element.box)  # a note may follow another note
     return notes
@@ -110,7 +110,7 @@ def _title_above(
 
 def _is_heading(element: PageElement) -> bool:
     """Whether it is a title or subtitle: short, and not a sentence of the running text."""
-    return element.lines <= 3 and not (element.prose and element.text.rstrip().endswith((".", ":", "?", "!")))
+    return element.lines <= 3 and not (element.prose and element.text.rstrip().endswith(SENTENCE_ENDS))
 
 
 def _just_above(upper: Box, lower: Box) -> bool:

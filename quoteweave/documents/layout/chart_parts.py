@@ -57,36 +57,36 @@ def bars_on_one_base(boxes: Sequence[Box]) -> Iterator[list[Box]]:
 
     Columns stand on their lower edges, horizontal bars on their left ones.
     """
-    taken: set[Box] = set()
+    used_boxes: set[Box] = set()
     for base, start in ((3, 0), (0, 1)):
-        free = sorted((box for box in boxes if box not in taken), key=lambda box: box[base])
+        free = sorted((box for box in boxes if box not in used_boxes), key=lambda box: box[base])
         while free:
             level = [box for box in free if abs(box[base] - free[0][base]) <= SAME]
             free = free[len(level) :]
             for family in _alike_in_thickness(level, start):
-                if _evenly_apart([box[start] for box in family]) and _like_bars(family, start):
-                    taken.update(family)
+                if _are_evenly_apart([box[start] for box in family]) and _are_like_bars(family, start):
+                    used_boxes.update(family)
                     yield family
 
 
 def _alike_in_thickness(boxes: Sequence[Box], start: int) -> Iterator[list[Box]]:
-    left = sorted(boxes, key=lambda box: box[start + 2] - box[start])
-    while left:
-        first = left[0][start + 2] - left[0][start]
-        own = [box for box in left if box[start + 2] - box[start] - first <= max(SAME, 0.1 * first)]
-        left = left[len(own) :]
-        if len(own) >= MIN_BARS and first >= MIN_THICKNESS:
-            yield sorted(own, key=lambda box: box[start])
+    ungrouped = sorted(boxes, key=lambda box: box[start + 2] - box[start])
+    while ungrouped:
+        first = ungrouped[0][start + 2] - ungrouped[0][start]
+        group = [box for box in ungrouped if box[start + 2] - box[start] - first <= max(SAME, 0.1 * first)]
+        ungrouped = ungrouped[len(group) :]
+        if len(group) >= MIN_BARS and first >= MIN_THICKNESS:
+            yield sorted(group, key=lambda box: box[start])
 
 
-def _like_bars(bars: Sequence[Box], start: int) -> bool:
+def _are_like_bars(bars: Sequence[Box], start: int) -> bool:
     lengths = [bar[3 - start] - bar[1 - start] for bar in bars]
     thickness = statistics.median(bar[start + 2] - bar[start] for bar in bars)
     close = all(0 < b[start] - a[start + 2] <= MAX_BLANK * thickness for a, b in itertools.pairwise(bars))
     return close and max(lengths) >= max(MIN_LENGTH, SPREAD * min(lengths))
 
 
-def _evenly_apart(places: Sequence[float]) -> bool:
+def _are_evenly_apart(places: Sequence[float]) -> bool:
     """Whether the steps between successive positions are alike."""
     steps = [b - a for a, b in itertools.pairwise(places)]
     usual = statistics.median(steps)
@@ -121,17 +121,17 @@ def axis_labels(box: Box, labels: SpatialIndex[Line]) -> list[Box]:
     Neither is returned unless it extends along at least half of the drawing's side.
     """
     near = [line for line in labels.intersecting(box, BESIDE_GAP) if line.upright]
-    few = [line for line in near if len(line.words) <= AXIS_LABEL_WORDS]
-    below = [line for line in few if -2 <= line.box[1] - box[3] <= BELOW_GAP and _level(line.box, box, 0)]
-    numbers = [line for line in few if all(NUMERIC.fullmatch(word.text) for word in line.words)]
-    left = [line for line in numbers if line.box[2] <= box[0] + 2 and _level(line.box, box, 1)]
-    found: list[Box] = []
+    short_lines = [line for line in near if len(line.words) <= AXIS_LABEL_WORDS]
+    below = [line for line in short_lines if -2 <= line.box[1] - box[3] <= BELOW_GAP and _lies_along(line.box, box, 0)]
+    numbers = [line for line in short_lines if all(NUMERIC.fullmatch(word.text) for word in line.words)]
+    left = [line for line in numbers if line.box[2] <= box[0] + 2 and _lies_along(line.box, box, 1)]
+    axis_boxes: list[Box] = []
     for lines, along, edges in ((below, 0, (1,)), (left, 1, (2, 0))):
-        found += next((axis for edge in edges if (axis := _axis(lines, box, along, edge))), [])
-    return found
+        axis_boxes += next((axis for edge in edges if (axis := _axis(lines, box, along, edge))), [])
+    return axis_boxes
 
 
-def _level(label: Box, box: Box, along: int) -> bool:
+def _lies_along(label: Box, box: Box, along: int) -> bool:
     middle = (label[along] + label[along + 2]) / 2
     slack = 8.0 if along else 0.5 * (label[2] - label[0])
     return box[along] - slack <= middle <= box[along + 2] + slack
@@ -140,29 +140,30 @@ def _level(label: Box, box: Box, along: int) -> bool:
 def _axis(lines: Sequence[Line], box: Box, along: int, edge: int) -> list[Box]:
     """The labels in one row (`along` 0) or column (1), aligned at one `edge`; none if they are no axis."""
     boxes = [line.box for line in lines]
-    first = min(boxes, key=lambda one: abs(one[edge] - box[3 if along == 0 else edge]), default=None)
+    first = min(boxes, key=lambda label: abs(label[edge] - box[3 if along == 0 else edge]), default=None)
     if first is None:
         return []
-    own = sorted((one for one in boxes if abs(one[edge] - first[edge]) <= SAME), key=lambda one: one[along])
-    middles = [(one[along] + one[along + 2]) / 2 for one in own]
-    long = len(own) >= AXIS_LABELS and middles[-1] - middles[0] >= AXIS_SHARE * (box[along + 2] - box[along])
-    return own if long and _evenly_apart(middles) else []
+    in_line = (label for label in boxes if abs(label[edge] - first[edge]) <= SAME)
+    label_boxes = sorted(in_line, key=lambda label: label[along])
+    middles = [(label[along] + label[along + 2]) / 2 for label in label_boxes]
+    long = len(label_boxes) >= AXIS_LABELS and middles[-1] - middles[0] >= AXIS_SHARE * (box[along + 2] - box[along])
+    return label_boxes if long and _are_evenly_apart(middles) else []
 
 
 def labels_of_bars(bars: Sequence[Box], labels: SpatialIndex[Line]) -> list[Box]:
     """The labels left of horizontal bars, one on the level of each; none if any bar has none."""
     if not bars or _are_columns(bars):
         return []
-    found = []
+    label_boxes = []
     for bar in bars:
         near = labels.intersecting((bar[0] - BAR_LABEL_GAP, bar[1], bar[0], bar[3]))
         level = [line for line in near if line.box[2] <= bar[0] + 2 and _is_level(line.box, bar)]
         before = max(level, key=lambda line: line.box[2], default=None)
         if before is None:
             return []
-        found.append(before.box)
-    sides = (max(one[side] for one in found) - min(one[side] for one in found) for side in (0, 2))
-    return found if min(sides) <= 2 * SAME else []
+        label_boxes.append(before.box)
+    sides = (max(box[side] for box in label_boxes) - min(box[side] for box in label_boxes) for side in (0, 2))
+    return label_boxes if min(sides) <= 2 * SAME else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,8 @@ def find_legends(
     Also returns whether there are more on the page than are examined.
     """
     labels = SpatialIndex([line for line in lines if line.upright and len(line.words) <= LEGEND_WORDS])
-    swatches = list(islice((one for speck in specks for one in _swatches(picture, speck, labels)), MAX_SWATCHES + 1))
+    all_swatches = (swatch for speck in specks for swatch in _swatches(picture, speck, labels))
+    swatches = list(islice(all_swatches, MAX_SWATCHES + 1))
     legends, has_more = _legends(swatches[:MAX_SWATCHES], labels), len(swatches) > MAX_SWATCHES
     for frame in clusters:
         lines_inside = labels.intersecting(frame)
@@ -193,7 +195,7 @@ def find_legends(
             swatches_inside = list(islice(_swatches(picture, frame, labels), MAX_IN_FRAME + 1))
             has_more = has_more or len(swatches_inside) > MAX_IN_FRAME
             framed = _legends(swatches_inside[:MAX_IN_FRAME], labels)
-            legends += [Legend(frame, one.colours) for one in framed if len(one.colours) == len(lines_inside)]
+            legends += [Legend(frame, legend.colours) for legend in framed if len(legend.colours) == len(lines_inside)]
     return legends[:MAX_LEGENDS], has_more or len(legends) > MAX_LEGENDS
 
 
@@ -250,10 +252,10 @@ def _swatch(picture: Raster, speck: Box) -> Rectangle | None:
 
 
 def _legends(swatches: Sequence[Rectangle], labels: SpatialIndex[Line]) -> list[Legend]:
-    entries = [(one, label) for one in swatches if (label := _label(one.box, labels)) is not None]
+    entries = [(swatch, label) for swatch in swatches if (label := _label(swatch.box, labels)) is not None]
     groups: list[list[tuple[Rectangle, Line]]] = []
     for entry in entries:
-        near = [group for group in groups if any(_one_legend(entry, other) for other in group)]
+        near = [group for group in groups if any(_are_in_one_legend(entry, other) for other in group)]
         groups = [group for group in groups if group not in near]
         groups.append([entry, *itertools.chain.from_iterable(near)])
     return [
@@ -281,24 +283,24 @@ def _label(swatch: Box, labels: SpatialIndex[Line]) -> Line | None:
     return next(iter(right or left), None)
 
 
-def _one_legend(a: tuple[Rectangle, Line], b: tuple[Rectangle, Line]) -> bool:
+def _are_in_one_legend(a: tuple[Rectangle, Line], b: tuple[Rectangle, Line]) -> bool:
     """Whether two entries belong to one legend: their swatches are alike, in one column or one row, and close."""
-    (one, beside), (other, words) = a, b
-    x, y = one.box, other.box
+    (swatch, label), (other_swatch, other_label) = a, b
+    x, y = swatch.box, other_swatch.box
     if any(abs((x[side + 2] - x[side]) - (y[side + 2] - y[side])) > SAME for side in (0, 1)):
         return False
-    height = max(x[3] - x[1], beside.height)
+    height = max(x[3] - x[1], label.height)
     if abs(x[0] - y[0]) <= SAME:
         return max(x[1], y[1]) - min(x[3], y[3]) <= LEGEND_PITCH * height
-    whole, next_to = hull([x, beside.box]), hull([y, words.box])
-    gap = max(whole[0], next_to[0]) - min(whole[2], next_to[2])
-    return abs(x[1] - y[1]) <= SAME and gap <= LEGEND_STEP * beside.size
+    entry_box, other_entry_box = hull([x, label.box]), hull([y, other_label.box])
+    gap = max(entry_box[0], other_entry_box[0]) - min(entry_box[2], other_entry_box[2])
+    return abs(x[1] - y[1]) <= SAME and gap <= LEGEND_STEP * label.size
 
 
 def chart_of(legend: Legend, pictures: Sequence[Box], picture: Raster) -> Box | None:
     """The nearest drawing that has a legend beside, above or below it, and that shows all its colours."""
-    own = [box for box in pictures if inside(legend.box, box) > 0.5 and area(box) > 2 * area(legend.box)]
-    if own:
+    containing = [box for box in pictures if inside(legend.box, box) > 0.5 and area(box) > 2 * area(legend.box)]
+    if containing:
         return None
     near = sorted((gap, box) for box in pictures if (gap := _gap(legend.box, box)) is not None)
     return next((box for _, box in near if all(_shows(picture, box, colour) for colour in legend.colours)), None)

@@ -29,13 +29,13 @@ def with_fields(lines: Sequence[Line], fields: Sequence[Line]) -> Sequence[Line]
     if not fields:
         return lines
     printed = SpatialIndex(lines)
-    parts = [*lines, *(left for field in fields if (left := _without_printed(field, printed)) is not None)]
+    parts = [*lines, *(unprinted for field in fields if (unprinted := _without_printed(field, printed)) is not None)]
     groups = _Groups(parts)
-    for one, other in (*_adjacent(parts, len(lines)), *_labels(parts, len(lines))):
-        groups.join(one, other)
-    found = [(_joined(own) if len(own) > 1 else own[0], len(own) > 1) for own in groups.found()]
-    labelled = {line.tag for line, is_joined in found if is_joined}
-    return [replace(line, tag=None) if _is_field(line) and line.tag not in labelled else line for line, _ in found]
+    for first, second in (*_adjacent(parts, len(lines)), *_labels(parts, len(lines))):
+        groups.join(first, second)
+    merged = [(_joined(group) if len(group) > 1 else group[0], len(group) > 1) for group in groups.lines()]
+    labelled = {line.tag for line, is_joined in merged if is_joined}
+    return [replace(line, tag=None) if _is_field(line) and line.tag not in labelled else line for line, _ in merged]
 
 
 class _Groups:
@@ -46,23 +46,23 @@ class _Groups:
         self._first = list(range(len(parts)))
         self._tags = [None if _is_field(part) else part.tag for part in parts]
 
-    def join(self, one: int, other: int) -> None:
-        kept, gone = sorted((self._root(one), self._root(other)))
-        tags = self._tags[kept], self._tags[gone]
-        if kept != gone and (None in tags or tags[0] == tags[1]):
-            self._first[gone] = kept
-            self._tags[kept] = tags[1] if tags[0] is None else tags[0]
+    def join(self, first: int, second: int) -> None:
+        root, absorbed = sorted((self._root(first), self._root(second)))
+        tags = self._tags[root], self._tags[absorbed]
+        if root != absorbed and (None in tags or tags[0] == tags[1]):
+            self._first[absorbed] = root
+            self._tags[root] = tags[1] if tags[0] is None else tags[0]
 
     def _root(self, at: int) -> int:
         while self._first[at] != at:
             at = self._first[at] = self._first[self._first[at]]
         return at
 
-    def found(self) -> Iterable[Sequence[Line]]:
-        of_each = defaultdict[int, list[Line]](list)
+    def lines(self) -> Iterable[Sequence[Line]]:
+        by_root = defaultdict[int, list[Line]](list)
         for at, part in enumerate(self._parts):
-            of_each[self._root(at)].append(part)
-        return of_each.values()
+            by_root[self._root(at)].append(part)
+        return by_root.values()
 
 
 def without_words_in(lines: Sequence[Line], fields: Sequence[Line]) -> Sequence[Line]:
@@ -70,10 +70,10 @@ def without_words_in(lines: Sequence[Line], fields: Sequence[Line]) -> Sequence[
     if not fields:
         return lines
     known = SpatialIndex(fields)
-    left = ((line, [word for word in line.words if not _stands_in(word, known)]) for line in lines)
+    remaining = ((line, [word for word in line.words if not _stands_in(word, known)]) for line in lines)
     return [
         line if len(words) == len(line.words) else replace(line, words=tuple(words), box=hull(w.box for w in words))
-        for line, words in left
+        for line, words in remaining
         if words
     ]
 
@@ -90,23 +90,23 @@ def _without_printed(field: Line, printed: SpatialIndex[Line]) -> Line | None:
     return replace(field, words=tuple(words), box=hull(word.box for word in words)) if words else None
 
 
-def _is_same(one: Word, other: Word) -> bool:
-    apart = max(abs(one.box[0] - other.box[0]), abs(one.box[1] - other.box[1]))
-    return one.text == other.text and apart < SAME_PLACE * (one.box[3] - one.box[1])
+def _is_same(word: Word, other: Word) -> bool:
+    apart = max(abs(word.box[0] - other.box[0]), abs(word.box[1] - other.box[1]))
+    return word.text == other.text and apart < SAME_PLACE * (word.box[3] - word.box[1])
 
 
 def _is_sign(line: Line) -> bool:
     return len(line.words) == 1 and line.words[0].text in SIGNS
 
 
-def _in_row(one: Line, other: Line) -> bool:
-    overlap = min(one.box[3], other.box[3]) - max(one.box[1], other.box[1])
-    return one.upright and other.upright and overlap > 0.5 * min(one.height, other.height)
+def _in_row(line: Line, other: Line) -> bool:
+    overlap = min(line.box[3], other.box[3]) - max(line.box[1], other.box[1])
+    return line.upright and other.upright and overlap > 0.5 * min(line.height, other.height)
 
 
-def _gap(one: Line, other: Line) -> float:
+def _gap(line: Line, other: Line) -> float:
     """The blank in points between two lines on the same level."""
-    return max(other.box[0] - one.box[2], one.box[0] - other.box[2])
+    return max(other.box[0] - line.box[2], line.box[0] - other.box[2])
 
 
 def _adjacent(parts: Sequence[Line], count: int) -> Iterator[tuple[int, int]]:
@@ -154,21 +154,21 @@ def _labels(parts: Sequence[Line], count: int) -> Iterator[tuple[int, int]]:
     for at in (at for at in range(count, len(parts)) if _is_field(parts[at])):
         before, after = rows.beside(at)
         is_alone = after is None or after < count
-        label = before[-1] if before and is_alone and _names(parts, before, at, count) else None
+        label = before[-1] if before and is_alone and _is_label(parts, before, at, count) else None
         if _is_sign(parts[at]) and after is not None and is_alone:
-            other = None if label is None else parts[label]
-            label = after if _is_nearer(parts[after], parts[at], other) else label
+            label_line = None if label is None else parts[label]
+            label = after if _is_nearer(parts[after], parts[at], label_line) else label
         if label is not None:
             yield at, label
 
 
-def _names(parts: Sequence[Line], before: Sequence[int], field: int, count: int) -> bool:
+def _is_label(parts: Sequence[Line], before: Sequence[int], field: int, count: int) -> bool:
     """Whether the last of the parts before a field, in order, is its label rather than the words of a column."""
-    *others, last = before
+    *earlier, last = before
     label = parts[last]
     if last >= count or _gap(label, parts[field]) > MAX_BEFORE * label.size:
         return False
-    is_first = not others or others[-1] >= count
+    is_first = not earlier or earlier[-1] >= count
     return label.text.endswith(_LABEL_ENDS) or (is_first and any(map(str.isalpha, label.text)))
 
 

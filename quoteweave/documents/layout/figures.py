@@ -65,9 +65,9 @@ class Figure:
             nearest = min(parts, key=lambda panel: _distance(line.box, panel), default=None)
             if nearest is not None and inside(line.box, nearest) <= 0.5:
                 parts[nearest].append(line.box)
-        whole = [hull(boxes) for boxes in parts.values()]
-        apart = not any(_overlap(a, b) for a, b in itertools.combinations(whole, 2))
-        return tuple(whole) if apart and all(area(box) < MAX_PANEL * area(self.box) for box in whole) else ()
+        extended = [hull(boxes) for boxes in parts.values()]
+        apart = not any(_overlaps(a, b) for a, b in itertools.combinations(extended, 2))
+        return tuple(extended) if apart and all(area(box) < MAX_PANEL * area(self.box) for box in extended) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,25 +102,25 @@ def find_figures(
 
     Shaded boxes of running text and page backgrounds are not figures: their lines are read as text.
     """
-    text = _sorted_out(lines)
+    text = _classify_text(lines)
     small = SpatialIndex([_Part(box, True) for box in specks if not text.walls.intersecting(box)])
     pictures = [box for box in clusters if not _is_background(box, text, page_size) and not _is_mostly_prose(box, text)]
-    pictures = _merged(pictures, _overlap)
+    pictures = _merged(pictures, _overlaps)
     bars = {hull(family): family for family in parts.bars} if parts is not None else {}
     grown = {box: _grown(box, text.labels, small, bars.get(box, ())) for box in pictures}
-    panels = _merged([*grown.values()], _overlap)
+    panels = _merged([*grown.values()], _overlaps)
     if parts is not None:
-        panels = _merged(_with_legends(panels, parts, text), _overlap)
+        panels = _merged(_with_legends(panels, parts, text), _overlaps)
     gap = PANEL_GAP * page_size[0]
-    pictures = _merged(panels, lambda a, b: _overlap(a, b) or _panels(a, b, text, gap))
+    pictures = _merged(panels, lambda a, b: _overlaps(a, b) or _are_panels(a, b, text, gap))
     # If labels make up most of a picture, the drawing is one of its panels.
-    panels += [box for box, whole in grown.items() if area(box) < 0.5 * area(whole)]
+    panels += [box for box, grown_box in grown.items() if area(box) < 0.5 * area(grown_box)]
     if page_size[0] > page_size[1]:
         pictures = _infographics(pictures, text, page_size)
     return [_figure(box, text.lines, panels) for box in pictures if area(box) >= MIN_AREA]
 
 
-def _sorted_out(lines: Sequence[Line]) -> _Text:
+def _classify_text(lines: Sequence[Line]) -> _Text:
     blocks = [part for block in group_lines(lines) for part in _split_at_caption(block)]
     captions = [block for block in blocks if caption_label(block.text) is not None]
     prose = [block for block in blocks if block.prose and len(block.lines) > 1]
@@ -151,15 +151,15 @@ def _is_background(box: Box, text: _Text, page_size: tuple[float, float]) -> boo
 
 def _is_mostly_prose(box: Box, text: _Text) -> bool:
     """Whether the box is a shaded or framed box of running text rather than a drawing that text flows around."""
-    return sum(area(intersection(held, box)) for held in _prose_in(box, text)) >= 0.25 * area(box)
+    return sum(area(intersection(prose_box, box)) for prose_box in _prose_in(box, text)) >= 0.25 * area(box)
 
 
 def _prose_in(box: Box, text: _Text) -> Iterator[Box]:
     """Boxes around the lines of each paragraph that are inside the box."""
     for block in text.prose.intersecting(box):
-        own = [line.box for line in block.lines if inside(line.box, box) > 0.5]
-        if own:
-            yield hull(own)
+        line_boxes = [line.box for line in block.lines if inside(line.box, box) > 0.5]
+        if line_boxes:
+            yield hull(line_boxes)
 
 
 def _with_legends(panels: Sequence[Box], parts: ChartParts, text: _Text) -> list[Box]:
@@ -169,31 +169,31 @@ def _with_legends(panels: Sequence[Box], parts: ChartParts, text: _Text) -> list
         box = chart_of(legend, extended, parts.picture)
         if box is None:
             continue
-        whole = hull([box, legend.box])
-        others = (other for other in extended if other != box and inside(other, legend.box) < 0.9)
-        if not any(_overlap(other, whole) for other in others) and not _has_walls(whole, box, text):
-            extended[extended.index(box)] = whole
+        with_legend = hull([box, legend.box])
+        other_panels = (other for other in extended if other != box and inside(other, legend.box) < 0.9)
+        if not any(_overlaps(other, with_legend) for other in other_panels) and not _has_walls(with_legend, box, text):
+            extended[extended.index(box)] = with_legend
     return extended
 
 
-def _has_walls(whole: Box, box: Box, text: _Text) -> bool:
-    walls = text.walls.intersecting(whole)
-    return any(inside(line.box, whole) > 0.2 and inside(line.box, box) < 0.5 for line in walls)
+def _has_walls(extended: Box, box: Box, text: _Text) -> bool:
+    walls = text.walls.intersecting(extended)
+    return any(inside(line.box, extended) > 0.2 and inside(line.box, box) < 0.5 for line in walls)
 
 
 def _grown(box: Box, labels: SpatialIndex[Line], specks: "SpatialIndex[_Part]", bars: Sequence[Box]) -> Box:
     """Extend the box by overlapping or close labels and specks, in two rounds, and by the labels of its axes."""
     box = hull([box, *labels_of_bars(bars, labels)])
     for _ in range(2):
-        near = [line.box for line in labels.intersecting(box, ROW_LABEL_GAP) if _belongs(line, box)]
-        drawn = [part.box for part in specks.intersecting(box, ROW_LABEL_GAP) if _stands_by(part.box, box)]
+        near = [line.box for line in labels.intersecting(box, ROW_LABEL_GAP) if _is_label_of(line, box)]
+        drawn = [part.box for part in specks.intersecting(box, ROW_LABEL_GAP) if _is_beside(part.box, box)]
         box = hull([box, *near, *drawn])
     box = hull([box, *axis_labels(box, labels)])
     title = _axis_title(box, labels)
     return box if title is None else hull([box, title])
 
 
-def _stands_by(speck: Box, box: Box) -> bool:
+def _is_beside(speck: Box, box: Box) -> bool:
     """Whether a speck (a dot, or letters drawn as outlines) is beside the box, or directly above or below it."""
     level = min(speck[3], box[3]) - max(speck[1], box[1])
     across = min(speck[2], box[2]) - max(speck[0], box[0])
@@ -201,7 +201,7 @@ def _stands_by(speck: Box, box: Box) -> bool:
     return level > 0.6 * (speck[3] - speck[1]) or (apart < LABEL_GAP and across > 0.6 * (speck[2] - speck[0]))
 
 
-def _belongs(line: Line, box: Box) -> bool:
+def _is_label_of(line: Line, box: Box) -> bool:
     if inside(line.box, box) > 0.3:
         return True
     numbers = sum(bool(NUMERIC.fullmatch(word.text)) for word in line.words)
@@ -261,22 +261,22 @@ def _merged(boxes: Sequence[Box], together: Callable[[Box, Box], bool]) -> list[
     return merged
 
 
-def _overlap(a: Box, b: Box) -> bool:
+def _overlaps(a: Box, b: Box) -> bool:
     return area(intersection(a, b)) > 0.02 * min(area(a), area(b))
 
 
-def _panels(a: Box, b: Box, text: _Text, gap: float) -> bool:
+def _are_panels(a: Box, b: Box, text: _Text, gap: float) -> bool:
     """Whether they are side by side or stacked, similar in size, with no text and no two captions between them."""
     for along, across in ((0, 1), (1, 0)):
         level = min(a[across + 2], b[across + 2]) - max(a[across], b[across])
         shorter, longer = sorted((a[across + 2] - a[across], b[across + 2] - b[across]))
         apart = max(a[along], b[along]) - min(a[along + 2], b[along + 2])
         if level > 0.6 * shorter and shorter > 0.6 * longer and apart < gap:
-            return not _parted(a, b, text.walls, along) and not _captioned_apart(a, b, text.captions)
+            return not _are_parted(a, b, text.walls, along) and not _have_own_captions(a, b, text.captions)
     return False
 
 
-def _parted(a: Box, b: Box, walls: SpatialIndex[Line], along: int) -> bool:
+def _are_parted(a: Box, b: Box, walls: SpatialIndex[Line], along: int) -> bool:
     if along == 0:
         between = (min(a[2], b[2]), max(a[1], b[1]), max(a[0], b[0]), min(a[3], b[3]))
     else:
@@ -284,13 +284,15 @@ def _parted(a: Box, b: Box, walls: SpatialIndex[Line], along: int) -> bool:
     return any(inside(line.box, between) > 0.2 for line in walls.intersecting(between))
 
 
-def _captioned_apart(a: Box, b: Box, captions: SpatialIndex[LineBlock]) -> bool:
+def _have_own_captions(a: Box, b: Box, captions: SpatialIndex[LineBlock]) -> bool:
     """Whether each box has its own caption directly above or below it."""
-    own = [{id(block) for block in captions.intersecting(box, 40) if _captions(block.box, box)} for box in (a, b)]
-    return bool(own[0] - own[1]) and bool(own[1] - own[0])
+    of_a, of_b = (
+        {id(block) for block in captions.intersecting(box, 40) if _is_caption_of(block.box, box)} for box in (a, b)
+    )
+    return bool(of_a - of_b) and bool(of_b - of_a)
 
 
-def _captions(caption: Box, box: Box) -> bool:
+def _is_caption_of(caption: Box, box: Box) -> bool:
     across = min(caption[2], box[2]) - max(caption[0], box[0])
     apart = max(caption[1] - box[3], box[1] - caption[3])
     return across > 0.5 * (caption[2] - caption[0]) and -5 < apart < 40
@@ -314,8 +316,8 @@ def _infographics(pictures: Sequence[Box], text: _Text, page_size: tuple[float, 
     groups = _close_together(parts, (SLIDE_REACH[0] * page_size[0], SLIDE_REACH[1] * page_size[1]))
     united = [hull(part.box for part in group) for group in groups if len(group) > 5 and any(p.drawn for p in group)]
     united = [box for box in united if not _is_mostly_prose(box, text)]
-    apart = [box for box in pictures if not any(inside(box, whole) > 0.9 for whole in united)]
-    return _merged([*united, *apart], _overlap)
+    apart = [box for box in pictures if not any(inside(box, united_box) > 0.9 for united_box in united)]
+    return _merged([*united, *apart], _overlaps)
 
 
 def _close_together(parts: Sequence[_Part], reach: tuple[float, float]) -> list[list[_Part]]:
@@ -328,19 +330,19 @@ def _close_together(parts: Sequence[_Part], reach: tuple[float, float]) -> list[
         for part in members:  # the list grows meanwhile
             x1, y1, x2, y2 = part.box
             close = near.intersecting((x1 - reach[0], y1 - reach[1], x2 + reach[0], y2 + reach[1]))
-            members += [found for other in close if (found := waiting.pop(id(other), None))]
+            members += [neighbour for other in close if (neighbour := waiting.pop(id(other), None))]
         groups.append(members)
     return groups
 
 
 def _figure(box: Box, lines: SpatialIndex[Line], panels: Sequence[Box]) -> Figure:
-    own = tuple(line for line in lines.intersecting(box) if inside(line.box, box) > 0.6)
-    numbers = sum(bool(NUMERIC.fullmatch(word.text)) for line in own for word in line.words)
+    inner_lines = tuple(line for line in lines.intersecting(box) if inside(line.box, box) > 0.6)
+    numbers = sum(bool(NUMERIC.fullmatch(word.text)) for line in inner_lines for word in line.words)
     # Axes and bars have numbers; a photograph or a diagram has few.
-    chart = numbers >= 4 and numbers >= 0.15 * sum(len(line.words) for line in own)
+    chart = numbers >= 4 and numbers >= 0.15 * sum(len(line.words) for line in inner_lines)
     inner = [panel for panel in panels if inside(panel, box) > 0.9 and MIN_PANEL < area(panel) / area(box) < MAX_PANEL]
     return Figure(
-        box, "chart" if chart else "figure", own, tuple(sorted(inner, key=lambda panel: (panel[1], panel[0])))
+        box, "chart" if chart else "figure", inner_lines, tuple(sorted(inner, key=lambda panel: (panel[1], panel[0])))
     )
 
 

@@ -1,8 +1,8 @@
 """Finds the graphics of a rendered page, digital or scanned: ruling lines, and clusters of ink that is not text."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from quoteweave.core.boxes import Box, area, hull, inside
 from quoteweave.documents.layout.chart_parts import are_cells, bars_on_one_base
 from quoteweave.documents.layout.spatial import SpatialIndex
-from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.raw_page import Raster
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ def find_rules(
     coarse, scale = downsampled(ink, picture.scale)
     solid = (coarse > SOLID * 255).astype(np.uint8)
     _even_out(solid, words * scale)
-    found = []
+    rules = []
     for wide in (True, False):
         thin = _thin(shade, picture.scale, threshold, wide=wide, dark=dark)
         lines = _lines(_bridged(thin, ink, picture.scale, wide=wide), picture.scale, wide=wide)
-        found.append(tuple(_shifted(rule, offset) for rule in _distinct([*lines, *_ends(solid, scale, wide=wide)])))
-    return found[0], found[1]
+        rules.append(tuple(_shifted(rule, offset) for rule in _distinct([*lines, *_ends(solid, scale, wide=wide)])))
+    return rules[0], rules[1]
 
 
 def _inked(ink: "MatLike", scale: float) -> tuple[int, int, int, int]:
@@ -143,12 +143,12 @@ def _long(mask: "MatLike", scale: float, *, wide: bool) -> "MatLike":
 
 def _distinct(rules: Sequence[Box]) -> list[Box]:
     """Drop rules that are on a longer one."""
-    kept: list[Box] = []
+    distinct: list[Box] = []
     for x1, y1, x2, y2 in sorted(rules, key=lambda rule: rule[0] - rule[2] + rule[1] - rule[3])[:MAX_RULES]:
         grown = (x1 + SAME, y1 + SAME, x2 - SAME, y2 - SAME)
-        if not any(k[0] <= grown[0] and k[1] <= grown[1] and grown[2] <= k[2] and grown[3] <= k[3] for k in kept):
-            kept.append((x1, y1, x2, y2))
-    return kept
+        if not any(k[0] <= grown[0] and k[1] <= grown[1] and grown[2] <= k[2] and grown[3] <= k[3] for k in distinct):
+            distinct.append((x1, y1, x2, y2))
+    return distinct
 
 
 def outer_contours(mask: "MatLike") -> list["MatLike"]:
@@ -166,8 +166,8 @@ def downsampled(mask: "MatLike", scale: float) -> tuple["MatLike", float]:
 
     step = _step(mask, scale)
     height, width = (side // step for side in mask.shape)
-    whole = mask[: height * step, : width * step]
-    return cv2.resize(whole, (width, height), interpolation=cv2.INTER_AREA), scale / step
+    cropped = mask[: height * step, : width * step]
+    return cv2.resize(cropped, (width, height), interpolation=cv2.INTER_AREA), scale / step
 
 
 def _step(mask: "MatLike", scale: float) -> int:
@@ -221,10 +221,10 @@ class PageGraphics:
 
 def find_graphics(picture: Raster, lines: Sequence[Line]) -> PageGraphics:
     """Find the rules, then mask the text and cluster the rest."""
-    words = np.array([word.box for line in lines for word in line.words], dtype=np.float64).reshape(-1, 4)
+    words = word_boxes(word for line in lines for word in line.words)
     ink, dark = _ink(picture)
     horizontal, vertical = find_rules(picture, ink, words, threshold=INK, dark=dark)
-    _erase(ink, words, picture.scale)
+    erase_boxes(ink, words, picture.scale, margin=1.0)
     coarse, scale = downsampled(ink, picture.scale)
     drawn = (coarse > DENSITY * 255).astype(np.uint8)
     _remove_lone_rules(drawn, scale)
@@ -233,11 +233,11 @@ def find_graphics(picture: Raster, lines: Sequence[Line]) -> PageGraphics:
     clusters, left_out = clusters[:MAX_CLUSTERS], len(clusters[MAX_CLUSTERS:])
     unseen = sum(_shorter_side(box) >= MIN_SPECK for box in specks[MAX_CLUSTERS:])
     specks = specks[:MAX_CLUSTERS]
-    families = (own for own in bars_on_one_base((*clusters, *specks)) if not are_cells(own, near))
-    bars = tuple(tuple(own) for own in families if all(_is_solid(ink, bar, picture.scale) for bar in own))
-    taken = {bar for family in bars for bar in family}
-    clusters = (*map(hull, bars), *(box for box in clusters if box not in taken))
-    specks = tuple(box for box in specks if box not in taken)
+    families = (family for family in bars_on_one_base((*clusters, *specks)) if not are_cells(family, near))
+    bars = tuple(tuple(family) for family in families if all(_is_solid(ink, bar, picture.scale) for bar in family))
+    in_families = {bar for family in bars for bar in family}
+    clusters = (*map(hull, bars), *(box for box in clusters if box not in in_families))
+    specks = tuple(box for box in specks if box not in in_families)
     return PageGraphics(_outside(horizontal, near), _outside(vertical, near), clusters, specks, bars, left_out, unseen)
 
 
@@ -248,9 +248,9 @@ def _is_solid(ink: "MatLike", box: Box, scale: float) -> bool:
     x1, y1, x2, y2 = (round(edge * scale) for edge in box)
     if min(x2 - x1, y2 - y1) < MIN_BAR * scale:
         return False
-    own = ink[y1:y2, x1:x2]
+    box_ink = ink[y1:y2, x1:x2]
     kernel = np.ones((round(MIN_BAR * scale),) * 2, dtype=np.uint8)
-    return cv2.countNonZero(cv2.morphologyEx(own, cv2.MORPH_OPEN, kernel)) > IN_AREAS * cv2.countNonZero(own)
+    return cv2.countNonZero(cv2.morphologyEx(box_ink, cv2.MORPH_OPEN, kernel)) > IN_AREAS * cv2.countNonZero(box_ink)
 
 
 def _outside(rules: Sequence[Box], lines: SpatialIndex[Line]) -> tuple[Box, ...]:
@@ -310,12 +310,17 @@ def _touching_the_edge(flat: Mask) -> "MatLike":
     return cv2.dilate((large & at_edge)[labels].astype(np.uint8), np.ones((3, 3), dtype=np.uint8))
 
 
-def _erase(ink: "MatLike", words: npt.NDArray[np.float64], scale: float) -> None:
-    """Erase the words, and a point around each."""
-    low = np.maximum(0, (words[:, :2] - 1) * scale).astype(int)
-    high = np.maximum(0, (words[:, 2:] + 1) * scale + 1).astype(int)
+def erase_boxes(mask: npt.NDArray[Any], boxes: npt.NDArray[np.float64], scale: float, *, margin: float) -> None:
+    """Set a mask to 0 in boxes (n, 4) and within a margin around each, all in points."""
+    low = np.maximum(0, (boxes[:, :2] - margin) * scale).astype(int)
+    high = np.maximum(0, ((boxes[:, 2:] + margin) * scale).astype(int) + 1)
     for (x1, y1), (x2, y2) in zip(low.tolist(), high.tolist(), strict=True):
-        ink[y1:y2, x1:x2] = 0
+        mask[y1:y2, x1:x2] = 0
+
+
+def word_boxes(words: Iterable[Word]) -> npt.NDArray[np.float64]:
+    """The boxes (n, 4) of words."""
+    return np.array([word.box for word in words], dtype=np.float64).reshape(-1, 4)
 
 
 def _remove_lone_rules(drawn: Mask, scale: float) -> None:

@@ -32,19 +32,19 @@ def page_headings(
 ) -> list[tuple[str, ...]]:
     """Return the headings of each page, outermost first, each once; `labels` are the printed page labels."""
     bookmarks = [bookmark for page in pages for bookmark in page.bookmarks]
-    begin: defaultdict[int, list[Bookmark]] = defaultdict(list)
+    by_page: defaultdict[int, list[Bookmark]] = defaultdict(list)
     for bookmark in bookmarks or _contents(pages, layouts, labels):
-        begin[bookmark.page].append(bookmark)
-    headings, under = [], list[Bookmark]()
+        by_page[bookmark.page].append(bookmark)
+    headings, open_bookmarks = [], list[Bookmark]()
     for number in range(len(pages)):
         # A section that ends on this page may do so in its middle.
-        here = [*under, *begin[number]]
-        for bookmark in begin[number]:
-            while under and under[-1].level >= bookmark.level:
-                under.pop()
-            under.append(bookmark)
-        here.sort(key=lambda bookmark: bookmark.level)
-        headings.append(tuple(dict.fromkeys(bookmark.title for bookmark in here)))
+        page_bookmarks = [*open_bookmarks, *by_page[number]]
+        for bookmark in by_page[number]:
+            while open_bookmarks and open_bookmarks[-1].level >= bookmark.level:
+                open_bookmarks.pop()
+            open_bookmarks.append(bookmark)
+        page_bookmarks.sort(key=lambda bookmark: bookmark.level)
+        headings.append(tuple(dict.fromkeys(bookmark.title for bookmark in page_bookmarks)))
     return headings
 
 
@@ -63,25 +63,25 @@ def _contents(
             if layout not in NOT_CONTENTS
         )
         entries = list(_entries(texts))
-        meant = _pages_meant(Counter(label for _, label in entries), labelled)
-        known = [(title, meant[label]) for title, label in entries if label in meant]
+        page_by_label = _pages_of_labels(Counter(label for _, label in entries), labelled)
+        known = [(title, page_by_label[label]) for title, label in entries if label in page_by_label]
         if _is_contents([number for _, number in known], len(entries)):
             bookmarks += (Bookmark(_level(title), title, number) for title, number in known)
     return bookmarks
 
 
-def _pages_meant(times: Mapping[str, int], labelled: Mapping[str, Sequence[int]]) -> dict[str, int]:
+def _pages_of_labels(times: Mapping[str, int], labelled: Mapping[str, Sequence[int]]) -> dict[str, int]:
     """The page of each label in a table of contents. If several pages have a label, as when a cover has no number or an
     appendix is numbered anew, it is the one as far from its number as most pages are."""
     steps = Counter[int]()
     for label, count in times.items():
         for number in labelled.get(label, ()):
             steps[number - int(label)] += count
-    found: dict[str, int] = {}
+    page_by_label: dict[str, int] = {}
     for label in times:
         pages = [(steps[number - int(label)], -number) for number in labelled.get(label, ())]
-        found.update({label: -max(pages)[1]} if pages else {})
-    return found
+        page_by_label.update({label: -max(pages)[1]} if pages else {})
+    return page_by_label
 
 
 def _entries(texts: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -33,7 +33,7 @@ class ReadingOrderWords:
     def __init__(self) -> None:
         self._placed: list[PlacedWord] = []
         self._lines = 0
-        self._taken: set[int] = set()  # ids of word objects, which stay in memory as long as the page's elements
+        self._added: set[int] = set()  # ids of word objects, which stay in memory as long as the page's elements
 
     def add(self, element: LayoutElement, *, ocr: bool) -> None:
         """Add the words of an element, row by row for tables and figures; `ocr` says whether OCR read them."""
@@ -43,8 +43,8 @@ class ReadingOrderWords:
     def add_lines(self, lines: Iterable[Line], *, ocr: bool) -> None:
         """Add the words of lines, in the given order."""
         for line in lines:
-            words = [word for word in line.words if id(word) not in self._taken]
-            self._taken.update(map(id, words))
+            words = [word for word in line.words if id(word) not in self._added]
+            self._added.update(map(id, words))
             self._placed += [(word.text.replace(" ", NO_BREAK_SPACE), word.box, self._lines, ocr) for word in words]
             self._lines += bool(words)
 
@@ -56,7 +56,7 @@ class ReadingOrderWords:
 
 def words_of_pages(words: Sequence[PageWords | None]) -> tuple[PageWords, ...]:
     """Number the words of consecutive pages from 0; a page that could not be read has none."""
-    return tuple(PageWords.of(page, ()) if own is None else own for page, own in enumerate(words))
+    return tuple(PageWords.of(page, ()) if page_words is None else page_words for page, page_words in enumerate(words))
 
 
 GARBLED = "has a text layer that looks garbled, and was kept as it is"
@@ -131,17 +131,17 @@ class PageReader:
         page_text = _PageText(
             raster, source, size, lines, SpatialIndex([word for line in lines for word in line.words])
         )
-        lines_of_each = [self._ocr_lines(layout_element, page_text) for layout_element in layout_elements]
-        page_text = replace(page_text, ocr_lines=[line for lines in lines_of_each for line in lines or ()])
+        ocr_lines_of_elements = [self._ocr_lines(layout_element, page_text) for layout_element in layout_elements]
+        page_text = replace(page_text, ocr_lines=[line for lines in ocr_lines_of_elements for line in lines or ()])
         elements: list[PageElement] = []
         words = ReadingOrderWords()
-        for layout_element, ocr_lines in zip(layout_elements, lines_of_each, strict=True):
+        for layout_element, ocr_lines in zip(layout_elements, ocr_lines_of_elements, strict=True):
             elements += self._page_elements(layout_element, page_text, ocr_lines)
             words.add(layout_element, ocr=source == "ocr")
             words.add_lines(ocr_lines or (), ocr=True)
         if used.is_scan:
             elements.append(self._whole_page(raster, size, text_by_rows(lines) if used.is_read else None))
-        warnings = (*raw.warnings, *(f"page {raw.number + 1} {what}" for what in (*left_out, *_doubts(used))))
+        warnings = (*raw.warnings, *(f"page {raw.number + 1} {doubt}" for doubt in (*left_out, *_doubts(used))))
         shown = tuple(replace(element, box=used.box_as_shown(element.box)) for element in elements)
         return PageContent(
             *(raw.number, *raw.size, raw.label, source, shown, warnings, raw.bookmarks),
@@ -160,10 +160,10 @@ class PageReader:
         found_as: FoundLayout = "table" if isinstance(layout_element, Table) else layout_element.layout
         box = page_text.box_of(layout_element)
         parts = _parts(PageElement(found_as, box, ""), layout_element, page_text.page_size)
-        whole = self._image(PageElement(found_as, box, layout_element.text), page_text, ocr_lines)
+        image = self._image(PageElement(found_as, box, layout_element.text), page_text, ocr_lines)
         if isinstance(layout_element, Figure):
-            whole = self._with_values(whole, layout_element, page_text, ocr_lines)
-        return [whole, *(self._image(part, page_text, ocr_lines) for part in parts)]
+            image = self._with_values(image, layout_element, page_text, ocr_lines)
+        return [image, *(self._image(part, page_text, ocr_lines) for part in parts)]
 
     def _ocr_lines(self, element: LayoutElement, page_text: "_PageText") -> Sequence[Line] | None:
         """Lines that OCR reads on an image element, in page coordinates; None if the text layer has its text."""
@@ -182,23 +182,25 @@ class PageReader:
         return [translated(line, x, y) for line in self.ocr.read(crop)]
 
     def _with_values(
-        self, whole: PageElement, figure: Figure, page_text: "_PageText", ocr_lines: Sequence[Line] | None
+        self, element: PageElement, figure: Figure, page_text: "_PageText", ocr_lines: Sequence[Line] | None
     ) -> PageElement:
         """Pair labels and values of a figure; if the pairs are certain, it becomes a chart with them as its text."""
-        chart = read_chart(page_text.raster, whole.box, figure.lines, page_text.lines)
-        by_ocr = None if ocr_lines is None else read_chart(page_text.raster, whole.box, ocr_lines, page_text.ocr_lines)
+        chart = read_chart(page_text.raster, element.box, figure.lines, page_text.lines)
+        by_ocr = (
+            None if ocr_lines is None else read_chart(page_text.raster, element.box, ocr_lines, page_text.ocr_lines)
+        )
         if chart is None and by_ocr is None:
-            return whole
-        box = hull(one.box for one in (chart, by_ocr) if one is not None)
-        text, ocr_text = whole.text, whole.ocr_text
+            return element
+        box = hull(reading.box for reading in (chart, by_ocr) if reading is not None)
+        text, ocr_text = element.text, element.ocr_text
         if chart is not None and page_text.source == "ocr":
             ocr_text = chart.text
         elif chart is not None:
             text = chart.text
         if by_ocr is not None:
             ocr_text = by_ocr.text
-        key = whole.image if box == whole.box else self._crop(box, page_text)
-        return replace(whole, found_as="chart", box=box, text=text, ocr_text=ocr_text, image=key)
+        key = element.image if box == element.box else self._crop(box, page_text)
+        return replace(element, found_as="chart", box=box, text=text, ocr_text=ocr_text, image=key)
 
     def _crop(self, box: Box, page_text: "_PageText") -> str:
         return self.images.put(encode_image(page_text.raster.cut(box, margin=CROP_MARGIN)), suffix=".png")
@@ -208,12 +210,12 @@ class PageReader:
         key = self._crop(element.box, page_text)
         if page_text.source == "ocr":
             return replace(element, text="", ocr_text=element.text, image=key)
-        here = (
+        crop_lines = (
             None
             if ocr_lines is None
             else [line for line in ocr_lines if inside(line.box, element.box) > 0.5 or not element.part]
         )
-        return replace(element, image=key, ocr_text=None if here is None else text_by_rows(here))
+        return replace(element, image=key, ocr_text=None if crop_lines is None else text_by_rows(crop_lines))
 
     def _whole_page(self, raster: Raster, page_size: tuple[float, float], ocr_text: str | None) -> PageElement:
         key = self.images.put(encode_image(raster.pixels, lossy=True), suffix=".jpg")
@@ -245,7 +247,7 @@ class _PageText:
 
     def box_of(self, element: Figure | Table) -> Box:
         """The box of the element's crop."""
-        return _within(element.box, self.page_size, margin=0.0 if isinstance(element, Table) else 3.0)
+        return _with_margin(element.box, self.page_size, margin=0.0 if isinstance(element, Table) else 3.0)
 
     def is_shown_whole(self, element: Figure | Table) -> bool:
         """Whether it fills a scanned page, so that the whole-page quote already shows it."""
@@ -284,11 +286,11 @@ def split_long_block(block: LineBlock) -> list[LineBlock]:
     if count < 2:
         return [block]
     edges = [round(i * len(block.lines) / count) for i in range(count + 1)]
-    first, *others = (block_of(block.lines[a:b]) for a, b in itertools.pairwise(edges) if b > a)
-    return [replace(first, begins_item=block.begins_item), *others]
+    first, *following = (block_of(block.lines[a:b]) for a, b in itertools.pairwise(edges) if b > a)
+    return [replace(first, begins_item=block.begins_item), *following]
 
 
-def _within(box: Box, page_size: tuple[float, float], *, margin: float) -> Box:
+def _with_margin(box: Box, page_size: tuple[float, float], *, margin: float) -> Box:
     """Extend the box by the margin and clip it to the page; the margin shows that nothing is cut off."""
     low = (max(0.0, edge - margin) for edge in box[:2])
     high = (min(side, edge + margin) for side, edge in zip(page_size, box[2:], strict=True))
@@ -296,36 +298,36 @@ def _within(box: Box, page_size: tuple[float, float], *, margin: float) -> Box:
     return (x1, y1, x2, y2)
 
 
-def _parts(whole: PageElement, element: Figure | Table, page_size: tuple[float, float]) -> list[PageElement]:
+def _parts(image: PageElement, element: Figure | Table, page_size: tuple[float, float]) -> list[PageElement]:
     """The panels of a figure; for a large table, or a large figure whose panels omit words, the parts cut from it."""
-    large = area(whole.box) > SPLIT_FROM_SHARE * area((0, 0, *page_size))
+    large = area(image.box) > SPLIT_FROM_SHARE * area((0, 0, *page_size))
     if isinstance(element, Figure) and (panels := element.panels_with_labels() if large else element.panels):
-        return [_panel(whole, element, panel, f"part {i} of {len(panels)}") for i, panel in enumerate(panels, 1)]
-    return _cut(whole, element, page_size) if large else []
+        return [_panel(image, element, panel, f"part {i} of {len(panels)}") for i, panel in enumerate(panels, 1)]
+    return _cut(image, element, page_size) if large else []
 
 
-def _panel(whole: PageElement, figure: Figure, panel: Box, part: str) -> PageElement:
-    own = [line for line in figure.lines if inside(line.box, panel) > 0.5]
-    return PageElement(whole.found_as, panel, text_by_rows(own), part=part)
+def _panel(image: PageElement, figure: Figure, panel: Box, part: str) -> PageElement:
+    panel_lines = [line for line in figure.lines if inside(line.box, panel) > 0.5]
+    return PageElement(image.found_as, panel, text_by_rows(panel_lines), part=part)
 
 
-def _cut(whole: PageElement, element: Figure | Table, page_size: tuple[float, float]) -> list[PageElement]:
+def _cut(image: PageElement, element: Figure | Table, page_size: tuple[float, float]) -> list[PageElement]:
     """Cut a large table between rows, whose names stay with them, and a large figure across its longer side."""
-    box = whole.box
+    box = image.box
     count = int(area(box) / (SPLIT_FROM_SHARE * page_size[0] * page_size[1])) + 1
     axis = 1 if isinstance(element, Table) or box[3] - box[1] >= box[2] - box[0] else 0
     step = (box[axis + 2] - box[axis]) / count
     edges = [
         box[axis],
-        *(_gap(element.lines, axis, box[axis] + step * i) for i in range(1, count)),
+        *(_clear_position(element.lines, axis, box[axis] + step * i) for i in range(1, count)),
         box[axis + 2],
     ]
     parts = []
     for i, (start, end) in enumerate(itertools.pairwise(edges), 1):
         cut = (box[0], start, box[2], end) if axis == 1 else (start, box[1], end, box[3])
-        own = [line for line in element.lines if start <= (line.box[axis] + line.box[axis + 2]) / 2 < end]
-        text = text_by_rows(own) if isinstance(element, Figure) else _below_its_head(element, cut, own)
-        parts.append(PageElement(whole.found_as, cut, text, part=f"part {i} of {count}"))
+        part_lines = [line for line in element.lines if start <= (line.box[axis] + line.box[axis + 2]) / 2 < end]
+        text = text_by_rows(part_lines) if isinstance(element, Figure) else _below_its_head(element, cut, part_lines)
+        parts.append(PageElement(image.found_as, cut, text, part=f"part {i} of {count}"))
     return parts
 
 
@@ -337,7 +339,7 @@ def _below_its_head(table: Table, cut: Box, lines: Sequence[Line]) -> str:
     return f"{head}\n{text}" if names and len(head) <= MAX_HEAD_CHARACTERS and not text.startswith(head) else text
 
 
-def _gap(lines: Sequence[Line], axis: int, near: float) -> float:
+def _clear_position(lines: Sequence[Line], axis: int, near: float) -> float:
     """The position closest to `near`, within half an inch, at which no line is cut; `near` itself if there is none."""
     places = sorted({line.box[axis + 2] + 0.5 for line in lines} | {near}, key=lambda place: abs(place - near))
     clear = (p for p in places if abs(p - near) < 36 and not any(b.box[axis] < p < b.box[axis + 2] for b in lines))

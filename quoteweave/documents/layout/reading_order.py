@@ -74,26 +74,25 @@ def _by_labels(columns: Sequence[Sequence[T]]) -> list[T]:
     is_stack = sum(map(len, stacks)) == len(narrow) + len(wide)
     if len(columns) > 2 or not is_stack or _width(narrow) > MAX_LABEL_WIDTH * _width(wide):
         return []
-    beside = {id(label): [one for one in wide if _overlap(label, one) > TOLERANCE] for label in narrow}
+    beside = {id(label): [item for item in wide if _overlap(label, item) > TOLERANCE] for label in narrow}
     labels = [label for label in narrow if beside[id(label)]]
     if len(labels) < MIN_LABELS or not all(_is_level(label, beside[id(label)][0]) for label in labels):
         return []
     tops = {id(label): beside[id(label)][0].box[1] for label in labels}
     behind = narrow[0].box[0] > wide[0].box[0]
-    own = {id(label) for label in narrow}
-    return sorted([*narrow, *wide], key=lambda item: (tops.get(id(item), item.box[1]), (id(item) in own) == behind))
+    return sorted([*narrow, *wide], key=lambda item: (tops.get(id(item), item.box[1]), (id(item) in beside) == behind))
 
 
 def _width(column: Sequence[Boxed]) -> float:
     return max(item.box[2] for item in column) - min(item.box[0] for item in column)
 
 
-def _overlap(one: Boxed, other: Boxed) -> float:
-    return min(one.box[3], other.box[3]) - max(one.box[1], other.box[1])
+def _overlap(item: Boxed, other: Boxed) -> float:
+    return min(item.box[3], other.box[3]) - max(item.box[1], other.box[1])
 
 
-def _is_level(one: Boxed, other: Boxed) -> bool:
-    return abs(one.box[1] - other.box[1]) <= LEVEL
+def _is_level(item: Boxed, other: Boxed) -> bool:
+    return abs(item.box[1] - other.box[1]) <= LEVEL
 
 
 def _runs(bands: Sequence[Sequence[T]]) -> list[list[T]]:
@@ -101,15 +100,15 @@ def _runs(bands: Sequence[Sequence[T]]) -> list[list[T]]:
     runs: list[list[T]] = []
     columns: list[Span] = []  # those of the last run
     for band in bands:
-        own = _columns((item.box[0], item.box[2]) for item in band)
-        united = _columns([*columns, *own])
+        band_columns = _columns((item.box[0], item.box[2]) for item in band)
+        united = _columns([*columns, *band_columns])
         # At least one of the two must show the gutter by itself; a title above a paragraph shows none.
-        if runs and len(united) > 1 and max(len(columns), len(own)) > 1:
+        if runs and len(united) > 1 and max(len(columns), len(band_columns)) > 1:
             runs[-1].extend(band)
             columns = united
         else:
             runs.append(list(band))
-            columns = own
+            columns = band_columns
     return runs
 
 
@@ -145,7 +144,7 @@ def join_labels(lines: Sequence[Line]) -> list[Line]:
     labelled = list(_labelled_lines(lines))
     lists = [pairs for by_label in _by_edge(labelled, 0) for pairs in _by_edge(by_label, 1) if len(pairs) >= MIN_LABELS]
     joined: dict[int, Line] = {}
-    taken: set[int] = set()
+    label_ids: set[int] = set()
     by_left = sorted((line for line in lines if line.upright), key=_left)
     for pairs in lists:
         if not _are_labels(pairs, by_left):
@@ -153,8 +152,8 @@ def join_labels(lines: Sequence[Line]) -> list[Line]:
         for label, text in pairs:
             words = label.words + text.words
             joined[id(text)] = replace(text, words=words, box=hull(word.box for word in words), has_label=True)
-            taken.add(id(label))
-    return [joined.get(id(line), line) for line in lines if id(line) not in taken]
+            label_ids.add(id(label))
+    return [joined.get(id(line), line) for line in lines if id(line) not in label_ids]
 
 
 def _by_edge(pairs: Sequence[_Labelled], at: int) -> list[list[_Labelled]]:
@@ -176,7 +175,7 @@ def _labelled_lines(lines: Sequence[Line]) -> Iterator[_Labelled]:
     for at, line in enumerate(ordered):
         if at + 1 < len(ordered) and ordered[at + 1].baseline - line.baseline <= SAME_LEVEL:
             continue
-        level, start = sorted(ordered[start : at + 1], key=lambda one: one.box[0]), at + 1
+        level, start = sorted(ordered[start : at + 1], key=lambda part: part.box[0]), at + 1
         if len(level) == 2 and _may_be_label(*level):
             yield level[0], level[1]
 
@@ -192,21 +191,22 @@ def _are_labels(pairs: Sequence[_Labelled], by_left: Sequence[Line]) -> bool:
 
     `by_left` are the upright lines by their left edges.
     """
-    edge, left = (statistics.median(pair[at].box[0] for pair in pairs) for at in (1, 0))
+    text_edge, label_edge = (statistics.median(pair[at].box[0] for pair in pairs) for at in (1, 0))
     column, labels = (
         sorted(
             by_left[bisect_left(by_left, x - SAME_EDGE, key=_left) : bisect_right(by_left, x + SAME_EDGE, key=_left)],
             key=_baseline,
         )
-        for x in (edge, left)
+        for x in (text_edge, label_edge)
     )
     right = max(line.box[2] for line in column)
-    narrow = max(label.box[2] - label.box[0] for label, _ in pairs) <= MAX_LABEL_WIDTH * (right - edge)
+    narrow = max(label.box[2] - label.box[0] for label, _ in pairs) <= MAX_LABEL_WIDTH * (right - text_edge)
     words = statistics.median(len(text.words) for _, text in pairs)
     beginning = _beginning(pairs, column, right)
     first, last = pairs[0][0].baseline, pairs[-1][0].baseline
-    others = (line for line in labels if first < line.baseline and line.box[2] - left < FULL_LABEL * (edge - left))
-    alone = all(id(line) in beginning for line in others if line.baseline < last + NEXT_LINE * line.size)
+    longest = FULL_LABEL * (text_edge - label_edge)
+    later_labels = (line for line in labels if first < line.baseline and line.box[2] - label_edge < longest)
+    alone = all(id(line) in beginning for line in later_labels if line.baseline < last + NEXT_LINE * line.size)
     return narrow and words >= MIN_WORDS and len(beginning) == len(pairs) and alone
 
 
@@ -217,19 +217,19 @@ def _beginning(pairs: Sequence[_Labelled], column: Sequence[Line], right: float)
     spaces = [lower.baseline - upper.baseline for (upper, _), (lower, _) in pairwise(pairs)]
     if all(label.text.isdecimal() for label, _ in pairs) and statistics.median(spaces) <= WIDER * usual:
         return set()
-    above_each = [(label, text, above.get(id(text))) for label, text in pairs]
-    far = {id(label) for label, text, upper in above_each if upper and text.baseline - upper.baseline > WIDER * usual}
+    triples = [(label, text, above.get(id(text))) for label, text in pairs]
+    far = {id(label) for label, text, upper in triples if upper and text.baseline - upper.baseline > WIDER * usual}
     begins = (
         upper is None
         or id(label) in far
         # Where entries are apart, this may be the second line of a label, beside that of its text.
-        or (upper.box[2] < right - SHORTER * upper.size and not (far and _go_on(label, text, upper)))
-        for label, text, upper in above_each
+        or (upper.box[2] < right - SHORTER * upper.size and not (far and _may_continue(label, text, upper)))
+        for label, text, upper in triples
     )
     return {id(label) for (label, _), is_first in zip(pairs, begins, strict=True) if is_first}
 
 
-def _go_on(label: Line, text: Line, upper: Line) -> bool:
+def _may_continue(label: Line, text: Line, upper: Line) -> bool:
     """Whether a label and a text may both go on from the line above."""
     lower_case = all(is_in_lower_case(line.words[0].text) for line in (label, text))
     return lower_case and not upper.text.endswith(SENTENCE_ENDS)

@@ -30,5 +30,5 @@ class SpatialIndex(Generic[T]):
     def intersecting(self, box: Box, reach: float = 0.0) -> list[T]:
         """Return the items, in order, whose boxes intersect this one or are within `reach` points of it."""
         x1, y1, x2, y2 = self._boxes.T
-        met = (x1 <= box[2] + reach) & (x2 >= box[0] - reach) & (y1 <= box[3] + reach) & (y2 >= box[1] - reach)
-        return [self.items[i] for i in np.flatnonzero(met).tolist()]
+        is_near = (x1 <= box[2] + reach) & (x2 >= box[0] - reach) & (y1 <= box[3] + reach) & (y2 >= box[1] - reach)
+        return [self.items[i] for i in np.flatnonzero(is_near).tolist()]

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, area, hull, intersection
+from quoteweave.documents.layout.graphics import erase_boxes, word_boxes
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import COLUMN_GAP, Line, Word, translated
 from quoteweave.documents.sources.ocr import Ocr
@@ -65,7 +66,7 @@ def shows_unread_text(picture: Raster, words: Sequence[Word]) -> bool:
 
     Words that have run together count as unread, because OCR finds the spaces between them.
     """
-    return _run_together(words) or any(_letters(picture, words, by) >= MIN_LETTERS for by in SHRINKINGS)
+    return _run_together(words) or any(_letters(picture, words, shrinking) >= MIN_LETTERS for shrinking in SHRINKINGS)
 
 
 def count_unread(picture: Raster, words: Sequence[Word]) -> int:
@@ -73,12 +74,12 @@ def count_unread(picture: Raster, words: Sequence[Word]) -> int:
 
     None are where few of the shapes like them are in rows, as in noise.
     """
-    found = 0
+    count = 0
     for shapes in _shapes(picture, words, 1):
         bands = (shapes[at : at + BAND] for at in range(0, len(shapes), BAND))
         in_rows = sum(map(_in_rows, bands))
-        found = max(found, in_rows if in_rows >= MIN_IN_ROWS * len(shapes) else 0)
-    return found
+        count = max(count, in_rows if in_rows >= MIN_IN_ROWS * len(shapes) else 0)
+    return count
 
 
 def count_missed(picture: Raster, lines: Iterable[Line]) -> int:
@@ -95,8 +96,8 @@ def read_large(picture: Raster, ocr: Ocr) -> Sequence[Line]:
         return shrunk
     lines = [line for line in shrunk if line.height * picture.scale > OVERLAP / 2]  # which tiles may cut
     for tile, box in _tiles(picture):
-        read = [translated(line, box[0], box[1]) for line in ocr.read(tile)]
-        lines = _with_lines(lines, read, _inner_part(box, picture.size))
+        tile_lines = [translated(line, box[0], box[1]) for line in ocr.read(tile)]
+        lines = _with_lines(lines, tile_lines, _inner_part(box, picture.size))
     return _with_lines(lines, shrunk, (0.0, 0.0, *picture.size))
 
 
@@ -174,22 +175,16 @@ def _shapes(picture: Raster, words: Sequence[Word], shrinking: int) -> Iterator[
     kernel = np.ones((STROKE, STROKE), dtype=np.uint8)
     for side in (cv2.MORPH_BLACKHAT, cv2.MORPH_TOPHAT):
         strokes = cv2.threshold(cv2.morphologyEx(grey, side, kernel), CONTRAST, 255, cv2.THRESH_BINARY)[1]
-        _erase(strokes, [word.box for word in words], scale)
-        found = _of_letter_size(strokes)
-        yield found[np.argsort(found[:, 1], kind="stable")]
+        erase_boxes(strokes, word_boxes(words), scale, margin=1.0)
+        shapes = _of_letter_size(strokes)
+        yield shapes[np.argsort(shapes[:, 1], kind="stable")]
 
 
-def _shrunk(pixels: Pixels, by: int) -> "MatLike":
+def _shrunk(pixels: Pixels, factor: int) -> "MatLike":
     import cv2
 
-    height, width = (max(1, side // by) for side in pixels.shape[:2])
-    return pixels if by == 1 else cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA)
-
-
-def _erase(strokes: "MatLike", boxes: Sequence[Box], scale: float) -> None:
-    for x1, y1, x2, y2 in boxes:
-        left, top = (max(0, int((edge - 1) * scale)) for edge in (x1, y1))
-        strokes[top : max(0, int((y2 + 1) * scale) + 1), left : max(0, int((x2 + 1) * scale) + 1)] = 0
+    height, width = (max(1, side // factor) for side in pixels.shape[:2])
+    return pixels if factor == 1 else cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA)
 
 
 def _of_letter_size(strokes: "MatLike") -> Shapes:

@@ -8,7 +8,7 @@ import numpy as np
 from quoteweave.core.boxes import Box, area
 from quoteweave.core.records import TextSource
 from quoteweave.documents.layout.field_lines import with_fields, without_words_in
-from quoteweave.documents.layout.graphics import find_graphics
+from quoteweave.documents.layout.graphics import erase_boxes, find_graphics, word_boxes
 from quoteweave.documents.layout.unread_text import read_large
 from quoteweave.documents.sources.lines import Line, count_letters, is_garbled, may_be_garbled
 from quoteweave.documents.sources.ocr import Ocr
@@ -105,9 +105,9 @@ def _read_upright(picture: Raster, ocr: Ocr) -> tuple[Sequence[Line], Raster, in
     turns = _turns(picture, lines, ocr)
     if turns:
         turned = picture.turned(turns)
-        found = read_large(turned, ocr)
-        if _certain_letters(found) >= _certain_letters(lines):
-            return found, turned, turns
+        turned_lines = read_large(turned, ocr)
+        if _certain_letters(turned_lines) >= _certain_letters(lines):
+            return turned_lines, turned, turns
     return lines, picture, 0
 
 
@@ -120,29 +120,34 @@ def _turns(picture: Raster, lines: Sequence[Line], ocr: Ocr) -> int:
     if _certain_letters(lines) >= SURE * letters:
         return 1 if on_side else 0  # OCR itself turns each line that is higher than wide, always in this direction
     turns = 3 if on_side else 2
-    tried = sorted(lines, key=lambda line: -len(line.text))[:TRIED]
-    cuts = (Raster(picture.cut(line.box, margin=WORD_MARGIN), picture.scale) for line in tried)
-    found = [line for cut in cuts for line in ocr.read(cut.turned(turns))]
-    is_sure = _certain_letters(found) >= SURE * count_letters(found)
-    return turns if is_sure and _certain_letters(found) > BETTER * _certain_letters(tried) else 0
+    longest = sorted(lines, key=lambda line: -len(line.text))[:TRIED]
+    cuts = (Raster(picture.cut(line.box, margin=WORD_MARGIN), picture.scale) for line in longest)
+    reread = [line for cut in cuts for line in ocr.read(cut.turned(turns))]
+    is_sure = _certain_letters(reread) >= SURE * count_letters(reread)
+    return turns if is_sure and _certain_letters(reread) > BETTER * _certain_letters(longest) else 0
 
 
-def _has_words_of(lines: Sequence[Line], read: Sequence[Line]) -> bool:
+def _has_words_of(lines: Sequence[Line], ocr_lines: Sequence[Line]) -> bool:
     """Whether OCR read at least one in four words of the text layer, or nothing of which it is sure."""
-    words, found = ({w.text.casefold() for one in own for w in one.words if len(w.text) > 2} for own in (lines, read))
-    return 4 * len(words & found) >= len(words) or _certain_letters(read) < SURE * max(1, count_letters(read))
+    words, ocr_words = (
+        {w.text.casefold() for line in source_lines for w in line.words if len(w.text) > 2}
+        for source_lines in (lines, ocr_lines)
+    )
+    return 4 * len(words & ocr_words) >= len(words) or _certain_letters(ocr_lines) < SURE * max(
+        1, count_letters(ocr_lines)
+    )
 
 
 def _read_share(lines: Sequence[Line]) -> float:
     """The share of the lines' length of which OCR is sure; a long line of few letters is in a script that it lacks."""
     lengths = [max(line.box[2] - line.box[0], line.box[3] - line.box[1]) for line in lines]
     letters = [sum(len(word.text) for word in line.words) for line in lines]
-    read = (
+    sure_lengths = (
         line.sureness * length
         for line, length, count in zip(lines, lengths, letters, strict=True)
         if count * line.size >= MIN_DENSITY * length
     )
-    return sum(read) / sum(lengths)
+    return sum(sure_lengths) / sum(lengths)
 
 
 def _certain_letters(lines: Sequence[Line]) -> float:
@@ -159,10 +164,7 @@ def _shows_scan(raster: Raster, lines: Sequence[Line], page_size: tuple[float, f
 
 def _is_blank_beside(lines: Sequence[Line], raster: Raster) -> bool:
     """Whether the page has only one colour outside the words of its text layer, so that OCR has nothing to read."""
-    rest = np.ones(raster.pixels.shape[:2], dtype=bool)
-    for x1, y1, x2, y2 in (word.box for line in lines for word in line.words):
-        left, top = (max(0, int((edge - WORD_MARGIN) * raster.scale)) for edge in (x1, y1))
-        right, bottom = (max(0, int((edge + WORD_MARGIN) * raster.scale) + 1) for edge in (x2, y2))
-        rest[top:bottom, left:right] = False
-    shown = raster.pixels[rest]
+    is_outside = np.ones(raster.pixels.shape[:2], dtype=bool)
+    erase_boxes(is_outside, word_boxes(word for line in lines for word in line.words), raster.scale, margin=WORD_MARGIN)
+    shown = raster.pixels[is_outside]
     return not shown.size or int(np.ptp(shown, axis=0).max()) <= MAX_BLANK_DIFFERENCE

@@ -16,10 +16,10 @@ from quoteweave.documents.layout.tables.cells import (
     SIGN_ALONE,
     Row,
     Table,
-    has_but_years,
     holds_number,
     is_data,
     is_number,
+    is_row_of_years,
     over_each_other,
     stands_over,
     table_of,
@@ -50,9 +50,9 @@ def with_adjoining_rows(tables: Sequence[Table], lines: Sequence[Line]) -> list[
     used_lines = set[int]()
     for table in sorted(tables, key=lambda table: table.box[1]):
         near = _lines_near(table.box, free)
-        whole = _with_rows_beside(table, [line for line in near if id(line) not in used_lines])
-        used_lines.update(id(line) for line in whole.lines)
-        extended.append(whole)
+        extended_table = _with_rows_beside(table, [line for line in near if id(line) not in used_lines])
+        used_lines.update(id(line) for line in extended_table.lines)
+        extended.append(extended_table)
     return extended
 
 
@@ -80,18 +80,18 @@ def tables_below_years(lines: Sequence[Line]) -> list[Table]:
     """
     rows = [TableRow(row) for row in lines_to_rows([line for line in lines if line.upright])]
     first = [table_of([*years.lines, *row.lines]) for years, row in pairwise(rows) if _stands_below(years, row)]
-    taken = {id(line) for table in first for line in table.lines}
-    return with_adjoining_rows(first, [line for line in lines if id(line) not in taken])
+    used_line_ids = {id(line) for table in first for line in table.lines}
+    return with_adjoining_rows(first, [line for line in lines if id(line) not in used_line_ids])
 
 
 def _stands_below(years: TableRow, row: TableRow) -> bool:
     name, *numbers = row.cells
-    named = years.cells[years.cells[0].text.startswith("(") :]
+    year_cells = years.cells[years.cells[0].text.startswith("(") :]
     return (
-        has_but_years(years.cells)
-        and len(numbers) == len(named)
+        is_row_of_years(years.cells)
+        and len(numbers) == len(year_cells)
         and all(is_number(number) and holds_number(number) for number in numbers)
-        and all(stands_over(year.box, number.box) for year, number in zip(named, numbers, strict=True))
+        and all(stands_over(year.box, number.box) for year, number in zip(year_cells, numbers, strict=True))
         and name.box[2] <= numbers[0].box[0]
         and _is_near(years, row)
     )
@@ -103,45 +103,45 @@ def _with_rows_beside(table: Table, lines: Sequence[Line]) -> Table:
     if not numbers or table.has_grid:
         return table
     columns = [hull(cell.box for cell in cells) for cells in over_each_other(numbers)]
-    around = [TableRow(row) for row in lines_to_rows(lines)]
-    above = [row for row in reversed(around) if row.bottom <= rows[0].bottom]
-    below = [row for row in around if row.top >= rows[-1].top]
-    upwards = _going_on(above, rows[0], columns)
+    nearby_rows = [TableRow(row) for row in lines_to_rows(lines)]
+    above = [row for row in reversed(nearby_rows) if row.bottom <= rows[0].bottom]
+    below = [row for row in nearby_rows if row.top >= rows[-1].top]
+    upwards = _continuing_rows(above, rows[0], columns)
     first = upwards[-1] if upwards else rows[0]
-    begun = _begun_above(above[len(upwards) :], [first, *rows], columns[0][0])
-    found = [*upwards, *begun, *_going_on(below, rows[-1], columns)]
-    if not found:
+    name_beginnings = _beginnings_of_name(above[len(upwards) :], [first, *rows], columns[0][0])
+    added_rows = [*upwards, *name_beginnings, *_continuing_rows(below, rows[-1], columns)]
+    if not added_rows:
         return table
-    whole = table_of([*table.lines, *(line for row in found for line in row.lines)])
-    return Table(hull([table.box, whole.box]), whole.rows, whole.lines)
+    extended = table_of([*table.lines, *(line for row in added_rows for line in row.lines)])
+    return Table(hull([table.box, extended.box]), extended.rows, extended.lines)
 
 
-def _going_on(rows: Iterable[TableRow], last: TableRow, columns: Sequence[Box]) -> list[TableRow]:
+def _continuing_rows(rows: Iterable[TableRow], last: TableRow, columns: Sequence[Box]) -> list[TableRow]:
     """Those of the rows, from the nearest to the farthest, that continue the table after its last row."""
-    found, names = list[TableRow](), list[TableRow]()
+    continuing, names = list[TableRow](), list[TableRow]()
     for row in rows:
         if not _is_near(last, row):
             break
-        if _goes_on_in(columns, row.cells):
-            found += [*names, row]
+        if _continues_columns(columns, row.cells):
+            continuing += [*names, row]
             names = []
         elif len(row.cells) == 1 and row.cells[0].box[2] <= columns[0][0] and len(names) < MAX_NAMES_BETWEEN:
             names.append(row)
         else:
             break
         last = row
-    return found
+    return continuing
 
 
-def _begun_above(above: Sequence[TableRow], rows: Sequence[TableRow], left: float) -> list[TableRow]:
+def _beginnings_of_name(above: Sequence[TableRow], rows: Sequence[TableRow], left: float) -> list[TableRow]:
     """The rows directly above the first row of a table in which its name begins; the columns begin at `left`."""
     rows_above = list[TableRow]()
     right = max(left, *(row.cells[0].box[2] for row in rows))
-    begins = {round(row.cells[0].box[0]) for row in rows if len(row.cells) > len(rows[0].cells)}
+    name_edges = {round(row.cells[0].box[0]) for row in rows if len(row.cells) > len(rows[0].cells)}
     below = rows[0]
     for row in above[:MAX_NAMES_BETWEEN]:
-        is_in_two = len(row.cells) == len(below.cells) > 1 and round(row.cells[0].box[0]) in begins
-        if not _is_line_above(row, below, right) or not (is_in_two or _goes_on_below(row, below, right)):
+        is_in_two = len(row.cells) == len(below.cells) > 1 and round(row.cells[0].box[0]) in name_edges
+        if not _is_line_above(row, below, right) or not (is_in_two or _is_continued_below(row, below, right)):
             break
         rows_above.append(row)
         below = row
@@ -162,7 +162,7 @@ def _is_line_above(row: TableRow, below: TableRow, right: float) -> bool:
     )
 
 
-def _goes_on_below(row: TableRow, below: TableRow, right: float) -> bool:
+def _is_continued_below(row: TableRow, below: TableRow, right: float) -> bool:
     """Whether a row's name continues the line above: in small letters, or because that line had no space left."""
     upper, lower = row.cells[-1], _name_of(below)
     word = lower.words[0]
@@ -177,18 +177,18 @@ def _name_of(row: TableRow) -> Line:
     return row.cells[0 if is_data(row.cells) else -1]
 
 
-def _goes_on_in(columns: Sequence[Box], row: Row) -> bool:
+def _continues_columns(columns: Sequence[Box], row: Row) -> bool:
     """Whether a row has a name left of the columns, and numbers in at least two of them, or in the only one."""
     name, *numbers = row
     boxes = [_without_signs(number).box for number in numbers]
-    over = [[at for at, column in enumerate(columns) if stands_over(column, box)] for box in boxes]
+    column_numbers = [[at for at, column in enumerate(columns) if stands_over(column, box)] for box in boxes]
     return (
         name.box[2] <= columns[0][0]
         and is_data(row)
-        and not has_but_years(row)
+        and not is_row_of_years(row)
         and all(map(is_number, numbers))
-        and all(len(places) == 1 for places in over)
-        and len({place for (place,) in over}) == len(over) >= min(2, len(columns))
+        and all(len(places) == 1 for places in column_numbers)
+        and len({place for (place,) in column_numbers}) == len(column_numbers) >= min(2, len(columns))
     )
 
 
@@ -198,5 +198,5 @@ def _without_signs(cell: Line) -> Line:
     return replace(cell, words=words, box=hull(word.box for word in words)) if words else cell
 
 
-def _is_near(one: TableRow, other: TableRow) -> bool:
-    return max(one.top - other.bottom, other.top - one.bottom) <= MAX_PITCH_BETWEEN * other.lines[0].height
+def _is_near(row: TableRow, other: TableRow) -> bool:
+    return max(row.top - other.bottom, other.top - row.bottom) <= MAX_PITCH_BETWEEN * other.lines[0].height

@@ -53,8 +53,8 @@ def aligned_tables(lines: Sequence[Line]) -> list[Table]:
         ):
             between.append(row)
         else:
-            if sum(each.has_cells for each in run) >= _least_rows(run) and not _lists_pages(run):
-                tables.append(table_of([line for each in run for line in each.lines]))
+            if sum(table_row.has_cells for table_row in run) >= _least_rows(run) and not _lists_pages(run):
+                tables.append(table_of([line for table_row in run for line in table_row.lines]))
             run, between = [row] if row.has_cells else [], []
     return tables
 
@@ -80,11 +80,11 @@ class TableRow:
 def _least_rows(rows: Sequence[TableRow]) -> int:
     """The least number of rows that make a table: if dots lead from each name to several numbers, it is no chance."""
     names_and_numbers = [(row.cells[0], row.cells[1:]) for row in rows if row.has_cells]
-    led = (
+    has_leaders = (
         LEADERS.search(name.text) and len(numbers) > 1 and all(map(is_number, numbers))
         for name, numbers in names_and_numbers
     )
-    return 2 if all(led) else 3
+    return 2 if all(has_leaders) else 3
 
 
 def _lists_pages(rows: Sequence[TableRow]) -> bool:
@@ -126,14 +126,14 @@ def _follows(upper: Sequence[Line], lower: Sequence[Line], above: Sequence[Line]
     gap = min(line.box[1] for line in lower) - max(line.box[3] for line in above)
     if gap > 3 * lower[0].height:
         return False
-    shared = sum(any(_same_column(a, b) for b in upper) for a in lower)
+    shared = sum(any(_are_in_one_column(a, b) for b in upper) for a in lower)
     return shared >= 2 or shared == len(lower)
 
 
-def _same_column(one: Line, other: Line) -> bool:
-    a, b = one.box, other.box
+def _are_in_one_column(cell: Line, other: Line) -> bool:
+    a, b = cell.box, other.box
     centre = abs((a[0] + a[2]) - (b[0] + b[2])) / 2
-    digits = abs(_right_of_digits(one) - _right_of_digits(other))
+    digits = abs(_right_of_digits(cell) - _right_of_digits(other))
     return min(abs(a[0] - b[0]), abs(a[2] - b[2]), centre, digits) < ALIGNED
 
 

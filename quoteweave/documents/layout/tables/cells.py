@@ -70,9 +70,9 @@ def rows_of_cells(lines: Sequence[Line]) -> list[list[Line]]:
     if not any(len(cell.words) > 1 for row in rows for cell in row) or sum(len(row) > 1 for row in rows) < MIN_PARTED:
         return rows
     spaces = list(_spaces(rows))
-    parted = Counter(space for row in rows for space in _parting(row, spaces))
+    parted = Counter(space for row in rows for space in _spaces_between_cells(row, spaces))
     gutters = sorted(space for space, count in parted.items() if count >= MIN_PARTED)
-    return [[part for cell in row for part in _split(cell, gutters)] for row in rows] if gutters else rows
+    return [[part for cell in row for part in _split_at_gutters(cell, gutters)] for row in rows] if gutters else rows
 
 
 def _spaces(rows: Sequence[Row]) -> Iterator[float]:
@@ -85,14 +85,14 @@ def _spaces(rows: Sequence[Row]) -> Iterator[float]:
         right = max(right, end)
 
 
-def _parting(row: Row, spaces: Sequence[float]) -> Iterator[float]:
+def _spaces_between_cells(row: Row, spaces: Sequence[float]) -> Iterator[float]:
     """The spaces that are each the only one between two cells of a row."""
-    for one, other in pairwise(row):
-        first, end = bisect(spaces, one.box[2]), bisect(spaces, other.box[0])
+    for cell, next_cell in pairwise(row):
+        first, end = bisect(spaces, cell.box[2]), bisect(spaces, next_cell.box[0])
         yield from spaces[first:end] if end - first == 1 else ()
 
 
-def _split(cell: Line, gutters: Sequence[float]) -> list[Line]:
+def _split_at_gutters(cell: Line, gutters: Sequence[float]) -> list[Line]:
     parts = [list(words) for _, words in groupby(cell.words, lambda word: bisect(gutters, word.box[0]))]
     cells = [_cell(cell, words) for words in parts]
     is_sign = any(SIGN_ALONE.fullmatch(part.text) for part in cells)
@@ -101,13 +101,13 @@ def _split(cell: Line, gutters: Sequence[float]) -> list[Line]:
 
 def parts_of(row: Sequence[Line]) -> list[Line]:
     """The cells of a row before signs are joined to their numbers: columns are determined by the numbers."""
-    return [part for line in row for part in _parted(line, signs_follow=_signs_follow(row))]
+    return [part for line in row for part in _split_amounts(line, signs_follow=_signs_follow(row))]
 
 
 def cells_in(row: Sequence[Line]) -> list[Line]:
     """The cells of a row, with signs at the end of a cell moved before the number of the next, unless signs follow."""
     cells, signs_follow = list[Line](), _signs_follow(row)
-    for cell in (cell for line in row for cell in _parted(line, signs_follow=signs_follow)):
+    for cell in (cell for line in row for cell in _split_amounts(line, signs_follow=signs_follow)):
         *before, last = cells[-1].words if cells else (None,)
         if last is not None and not signs_follow and _SIGN.fullmatch(last.text) and _AMOUNT.match(cell.text):
             signed = _cell(cell, [last, *cell.words])
@@ -123,15 +123,15 @@ def _signs_follow(row: Sequence[Line]) -> bool:
     return _SIGN.fullmatch(last) is not None and NUMERIC.fullmatch(number) is not None
 
 
-def _parted(line: Line, *, signs_follow: bool) -> Iterator[Line]:
+def _split_amounts(line: Line, *, signs_follow: bool) -> Iterator[Line]:
     """Split a line with dots leading from a name to amounts, or with amounts of signs alone, into name and amounts.
 
     The space between such cells is no wider than that between words.
     """
     texts = [word.text for word in line.words]
     begin = _begin_of_amounts(texts)
-    more = (at for at in range(begin + 1, len(texts)) if _begins_amount(texts, at, signs_follow=signs_follow))
-    starts = sorted({0, begin, *more} - {len(texts)})
+    later_starts = (at for at in range(begin + 1, len(texts)) if _begins_amount(texts, at, signs_follow=signs_follow))
+    starts = sorted({0, begin, *later_starts} - {len(texts)})
     for start, stop in pairwise([*starts, len(texts)]):
         yield _cell(line, line.words[start:stop]) if len(starts) > 1 else line
 
@@ -161,22 +161,22 @@ def _cell(line: Line, words: Sequence[Word]) -> Line:
     return replace(line, words=tuple(words), box=hull(word.box for word in words))
 
 
-def stands_over(one: Box, other: Box) -> bool:
+def stands_over(box: Box, other: Box) -> bool:
     """Whether two boxes share some of their width, whatever their heights."""
-    return one[0] < other[2] and other[0] < one[2]
+    return box[0] < other[2] and other[0] < box[2]
 
 
 def over_each_other(cells: Iterable[Line]) -> list[list[Line]]:
     """Groups of cells that are above each other, from left to right."""
-    found: list[list[Line]] = []
+    groups: list[list[Line]] = []
     right = 0.0
     for cell in sorted(cells, key=lambda cell: cell.box):
-        if found and cell.box[0] < right:
-            found[-1].append(cell)
+        if groups and cell.box[0] < right:
+            groups[-1].append(cell)
         else:
-            found.append([cell])
+            groups.append([cell])
         right = max(right, cell.box[2])
-    return found
+    return groups
 
 
 def is_number(cell: Line) -> bool:
@@ -195,7 +195,7 @@ def numbers_beside(row: Sequence[Line]) -> dict[int, str]:
     return led | {id(name): number for name, number in beside if NUMERIC.fullmatch(number.split()[-1])}
 
 
-def has_but_years(row: Row) -> bool:
+def is_row_of_years(row: Row) -> bool:
     """Whether a row names at least two columns by years or dates, and names rows at most in brackets."""
     named = row[1:] if row[0].text.startswith("(") else row
     return len(named) > 1 and all(has_year(cell) and not holds_number(cell) for cell in named)

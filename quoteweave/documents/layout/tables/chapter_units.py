@@ -2,8 +2,8 @@
 
 "Item 7. Discussion (amounts in millions)"; "All amounts are in thousands of euros, unless otherwise stated".
 
-Only of money is it certain that this holds: what a chapter counts or measures is in no such unit. What is told are the
-document's own words, with what they except, and where they stand.
+Only of money is it certain that this holds: what a chapter counts or measures is in no such unit. A unit is given in
+the document's own words, with what they except, and where they stand.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ _AMOUNTS = (
 )
 _NAMES_AMOUNTS = lazy_regex(rf"\b{_AMOUNTS}")
 # How a sentence about all amounts begins, in four languages; and what says that it is, if "all" does not.
-_OF_ALL = lazy_regex(
+_ALL_AMOUNTS = lazy_regex(
     r"[^\w\"'“”„«»‘’]*(?:(?:unless|except|sofern|soweit|sauf|salvo)\b[^,]*,\s+)?(?P<all>(?:alle?|tous|toutes|todos|todas)\s)?"
     rf"(?:(?:the|die|les|los|las)\s)?(?:(?:monetary|dollar|financial|tabular)\s)?{_AMOUNTS}"
 )
@@ -65,7 +65,8 @@ _COUNTS = lazy_regex(
 class ChapterUnit:
     """What is stated of all amounts of a part of a document."""
 
-    said: str
+    unit: str
+    """In the document's words."""
     place: str
     part: PlaceName | None
     """The part that it is of; None for all that follows."""
@@ -81,51 +82,54 @@ class ChapterUnit:
             return self.part.kind != names[0].kind or self.part in names
         return names[0].kind == "note" or self.part.encloses_chapters
 
-    def of(self, quote: Quote) -> str | None:
-        """What a quote whose amounts have no unit is told to be in; None where that is not certain."""
+    def unit_of(self, quote: Quote) -> str | None:
+        """The unit of a quote whose amounts have none, and where it is stated; None where that is not certain."""
         if quote.layout == "table":
-            holds = has_unscaled_money_in_cells(quote.text, self.said) or (self.is_of_all and _has_bare_amounts(quote))
+            applies = has_unscaled_money_in_cells(quote.text, self.unit) or (
+                self.is_of_all and _has_bare_amounts(quote)
+            )
         else:
-            holds = quote.layout in BODY_LAYOUTS and has_unscaled_money(quote.text, self.said)
-        return f"{self.said}, as {self.place} states" if holds else None
+            applies = quote.layout in BODY_LAYOUTS and has_unscaled_money(quote.text, self.unit)
+        return f"{self.unit}, as {self.place} states" if applies else None
 
 
 def chapter_units(quotes: Sequence[Quote]) -> Iterator[ChapterUnit | None]:
     """Yield for each quote of a document, in reading order, what is stated of all amounts there; None for nothing."""
-    holds: ChapterUnit | None = None
+    current: ChapterUnit | None = None
     part: PlaceName | None = None
     last: Quote | None = None
     for at, quote in enumerate(quotes):
         if quote.kind == "text" and quote.layout not in HEADERS_AND_FOOTERS:
             names = heading_names(quote.text) if quote.layout == "title" and len(quote.text) <= MAX_HEADING else []
             part = next((name for name in names if name.kind != "section"), part)
-            if holds is not None and len(quote.text) <= MAX_HEADING and not holds.holds_below(quote.text):
-                holds = None
-            if holds is not None and _has_other_scale(quote, holds):
-                holds = None
+            if current is not None and len(quote.text) <= MAX_HEADING and not current.holds_below(quote.text):
+                current = None
+            if current is not None and _has_other_scale(quote, current):
+                current = None
             if states_scale(quote.text) or _OPEN_BRACKET.search(quote.text):
-                behind = (quotes[number] for number in range(at + 1, len(quotes)))
-                following = next((one for one in behind if one.layout not in HEADERS_AND_FOOTERS), None)
-                holds = _of_heading(quote, last, following, part) or _of_sentence(quote, last, following, part) or holds
+                later_quotes = (quotes[number] for number in range(at + 1, len(quotes)))
+                following = next((later for later in later_quotes if later.layout not in HEADERS_AND_FOOTERS), None)
+                context = quote, last, following, part
+                current = _unit_in_heading(*context) or _unit_in_sentence(*context) or current
             last = quote
         elif quote.layout == "table":
             last = quote
-        yield holds
+        yield current
 
 
-def _has_other_scale(quote: Quote, holds: ChapterUnit) -> bool:
+def _has_other_scale(quote: Quote, current: ChapterUnit) -> bool:
     """Whether a heading, or a sentence about amounts, states another scale, for what follows it."""
     is_title = quote.layout == "title"
     stated = [quote.text] if is_title else _SENTENCE_END.split(" ".join(quote.text.split()))
     return any(
         states_scale(text)
         and (is_title or (_NAMES_AMOUNTS.search(text.casefold()) and not _OF_TABLE.search(text.casefold())))
-        and not scales_named(text) & scales_named(holds.said)
+        and not scales_named(text) & scales_named(current.unit)
         for text in stated
     )
 
 
-def _of_heading(
+def _unit_in_heading(
     quote: Quote, last: Quote | None, following: Quote | None, part: PlaceName | None
 ) -> ChapterUnit | None:
     """What a heading states in a bracket at its end; it may go on, or the bracket may stand, in the next element."""
@@ -135,23 +139,23 @@ def _of_heading(
     is_bracket = text[:1] in "([" and following is not None and following.layout != "table"
     if is_bracket and last is not None and last.layout == "title":
         heading = last.text
-    said = stated_unit(text) if len(text) <= MAX_HEADING and _BRACKET_AT_END.search(text) else None
+    unit = stated_unit(text) if len(text) <= MAX_HEADING and _BRACKET_AT_END.search(text) else None
     names = heading_names(heading)
     in_contents = quote.layout != "title" and part is not None and part.kind == "contents"
-    if said is None or in_contents or not states_scale(said) or not (names or _NOTES.search(heading.casefold())):
+    if unit is None or in_contents or not states_scale(unit) or not (names or _NOTES.search(heading.casefold())):
         return None
-    return ChapterUnit(said, _place_of(quote, heading), names[0] if names else part, is_of_all=False)
+    return ChapterUnit(unit, _place_of(quote, heading), names[0] if names else part, is_of_all=False)
 
 
-def _of_sentence(
+def _unit_in_sentence(
     quote: Quote, last: Quote | None, following: Quote | None, part: PlaceName | None
 ) -> ChapterUnit | None:
     """What a sentence states of all amounts; beside a table it may be of that alone."""
-    if any(one is not None and one.layout == "table" for one in (last, following)):
+    if any(neighbour is not None and neighbour.layout == "table" for neighbour in (last, following)):
         return None
     for sentence in _SENTENCE_END.split(" ".join(quote.text.split())):
         folded = sentence.casefold()
-        amounts = _OF_ALL.match(folded)
+        amounts = _ALL_AMOUNTS.match(folded)
         is_general = amounts is not None and (amounts["all"] or EXCEPTS.search(folded))
         is_of_money = names_money(sentence) or not _OF_WHAT.search(folded)
         is_of_other = _OF_TABLE.search(folded) or _OF_PART.search(folded) or _OF_ONE_TIME.search(folded)

@@ -11,9 +11,9 @@ from quoteweave.core.text.tokens import RAISED
 from quoteweave.documents.layout.tables.cells import (
     SIGN_ALONE,
     Row,
-    has_but_years,
     holds_number,
     is_number,
+    is_row_of_years,
     over_each_other,
 )
 from quoteweave.documents.sources.lines import Line
@@ -61,9 +61,11 @@ def columns_of(rows: Sequence[Row]) -> list[Column]:
     numbers = [cell for cell in cells if is_number(cell)]
     spans = over_each_other(numbers if 2 * len(numbers) > len(cells) else cells)
     if 2 * len(numbers) > len(cells):
-        found = [_column(span) for span in spans]
-        others = (cell for cell in cells if not is_number(cell))
-        spans += over_each_other(cell for cell in others if not any(column.overlaps(cell.box) for column in found))
+        number_columns = [_column(span) for span in spans]
+        words = (cell for cell in cells if not is_number(cell))
+        spans += over_each_other(
+            cell for cell in words if not any(column.overlaps(cell.box) for column in number_columns)
+        )
     columns = sorted((_column(span) for span in spans if len(span) >= MIN_COLUMN_ROWS), key=lambda column: column.left)
     return [] if any(_shares_column(row, columns) for row in rows) else columns
 
@@ -115,7 +117,7 @@ def names_columns(row: Row, columns: Sequence[Column]) -> bool:
 
 def places_in(row: Row, columns: Sequence[Column]) -> Sequence[int | None]:
     """For each cell of a head its column, from 1; 0 for a cell above the names of the rows, None for other text."""
-    if len(row) == len(columns) > 1 and has_but_years(row) and _are_between(row, columns):
+    if len(row) == len(columns) > 1 and is_row_of_years(row) and _are_between(row, columns):
         return range(1, len(row) + 1)
     return [_place(cell, columns) for cell in row]
 
@@ -155,8 +157,8 @@ def cells_under(row: Row, columns: Sequence[Column]) -> tuple[str, ...]:
             cells[max(at for at, texts in enumerate(cells) if texts or not at)].append(cell.text)
             continue
         if len(over) != 1 or cells[over[0]]:
-            whole = texts_of(row)
-            return whole if len(whole) != len(cells) else (whole[0], " ".join(whole[1:]))
+            all_texts = texts_of(row)
+            return all_texts if len(all_texts) != len(cells) else (all_texts[0], " ".join(all_texts[1:]))
         cells[over[0]].append(cell.text)
     return tuple(map(" ".join, cells))
 

@@ -73,11 +73,11 @@ def names_with_spans(rows: Sequence[Row], columns: Sequence[Column]) -> tuple[in
         [range(place or 0, (place or 0) + 1) for place in places],
     ]
     names = [list[str]() for _ in range(len(columns) + 1)]
-    for row, own in zip(head, runs, strict=True):
-        for cell, run in zip(row, own, strict=False):
+    for row, row_runs in zip(head, runs, strict=True):
+        for cell, run in zip(row, row_runs, strict=False):
             for at in run:
                 names[at].append(cell.text)
-    has_spans = any(len(run) > 1 for own in runs for run in own)
+    has_spans = any(len(run) > 1 for row_runs in runs for run in row_runs)
     return (len(head), tuple(map(" ".join, names))) if has_spans and all(runs) and all(names[1:]) else (0, ())
 
 
@@ -94,11 +94,11 @@ def _runs_of(row: Row, lowest: Mapping[int, Line], columns: Sequence[Column]) ->
     ways = [list(_ways(cell, sides, lowest)) for cell in row]
     if prod(map(len, ways)) > MAX_WAYS:
         return []
-    found = [way for way in product(*ways) if all(left.stop <= right.start for left, right in pairwise(way))]
-    if len(found) > 1:
+    fitting = [way for way in product(*ways) if all(left.stop <= right.start for left, right in pairwise(way))]
+    if len(fitting) > 1:
         names = [lowest[at].text if at in lowest else "" for at in range(1, len(columns) + 1)]
-        found = [way for way in found if _are_groups([run for run in way if run.start], names)]
-    return found[0] if len(found) == 1 else []
+        fitting = [way for way in fitting if _are_groups([run for run in way if run.start], names)]
+    return fitting[0] if len(fitting) == 1 else []
 
 
 def _ways(cell: Line, sides: Sequence[tuple[float, float]], lowest: Mapping[int, Line]) -> Iterator[_Run]:
@@ -120,5 +120,5 @@ def _ways(cell: Line, sides: Sequence[tuple[float, float]], lowest: Mapping[int,
 
 def _are_groups(runs: Sequence[_Run], names: Sequence[str]) -> bool:
     """Whether the runs have equal lengths and together all columns, with the same names of columns in each."""
-    own = [names[run.start - 1 : run.stop - 1] for run in runs]
-    return len(own) > 1 and sum(map(len, own)) == len(names) and all(each == own[0] for each in own)
+    groups = [names[run.start - 1 : run.stop - 1] for run in runs]
+    return len(groups) > 1 and sum(map(len, groups)) == len(names) and all(group == groups[0] for group in groups)

@@ -28,8 +28,8 @@ from quoteweave.documents.layout.tables.columns import (
 from quoteweave.documents.layout.tables.head_names import names_with_spans, with_names_parted
 from quoteweave.documents.layout.tables.splitting import (
     MAX_GAP,
+    is_above,
     is_heading,
-    is_over,
     split_at_heads,
     stands_over_columns,
 )
@@ -54,20 +54,20 @@ class _LinesAbove:
     def __init__(self, lines: Iterable[Line], tables: Iterable[Table]) -> None:
         of_tables = [line for table in tables for line in table.lines]
         self._lines = sorted((line for line in (*lines, *of_tables) if line.upright), key=_bottom)
-        self._taken = set(map(id, of_tables))
+        self._used = set(map(id, of_tables))
 
-    def take(self, lines: Iterable[Line]) -> None:
+    def mark_used(self, lines: Iterable[Line]) -> None:
         """Mark these lines as part of a table."""
-        self._taken.update(map(id, lines))
+        self._used.update(map(id, lines))
 
     def free(self, box: Box) -> list[Line]:
         """The nearest lines above a box that are part of no table."""
-        return [line for line in self.over(box) if id(line) not in self._taken]
+        return [line for line in self.over(box) if id(line) not in self._used]
 
     def rows_above(self, box: Box) -> list[list[Line]]:
         """Rows of cells that a head may have, of the nearest lines above a box that are part of no table."""
         near = self.over(box, box[1] - MAX_HEAD_HEIGHT)
-        return rows_of_cells([line for line in near if id(line) not in self._taken])
+        return rows_of_cells([line for line in near if id(line) not in self._used])
 
     def over(self, box: Box, top: float = 0.0) -> list[Line]:
         """The nearest lines above a box, none of which ends above `top`, in points from the top of the page."""
@@ -89,7 +89,7 @@ class _Headed:
     columns: Sequence[Column] = ()
     names: tuple[str, ...] = ()
 
-    def goes_on_in(self, other: "_Headed", lines: "_LinesAbove") -> bool:
+    def is_continued_by(self, other: "_Headed", lines: "_LinesAbove") -> bool:
         """Whether another table, which has no head, is directly below this one and has its columns.
 
         Between them there is at most the name of the second, or of rows. Numbers above its columns, names side by side,
@@ -100,10 +100,10 @@ class _Headed:
         return (
             -2 <= below <= reach
             and len(self.columns) == len(other.columns)
-            and all(abs(one.right - two.right) <= ALIGNED for one, two in zip(self.columns, other.columns, strict=True))
+            and all(abs(a.right - b.right) <= ALIGNED for a, b in zip(self.columns, other.columns, strict=True))
             and not self._has_second_head()
             and not any(
-                _may_head(row, self.columns[0].left)
+                _may_be_head(row, self.columns[0].left)
                 for row in lines_to_rows(lines.over(other.table.box, self.table.box[3] - 2))
             )
         )
@@ -124,35 +124,35 @@ def with_heads(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
     headed_tables: list[_Headed] = []
     outside = _LinesAbove(lines, tables)
     parts = list(split_at_heads(sorted(tables, key=lambda table: table.box[1]), outside.rows_above))
-    kept_lines = {id(line) for table in parts for line in table.lines}
-    given_up = [line for table in tables for line in table.lines if id(line) not in kept_lines]
-    lines_above = _LinesAbove((*lines, *given_up), parts)
+    kept_ids = {id(line) for table in parts for line in table.lines}
+    dropped = [line for table in tables for line in table.lines if id(line) not in kept_ids]
+    lines_above = _LinesAbove((*lines, *dropped), parts)
     for table in parts:
         current = _with_head(table, lines_above)
-        lines_above.take(current.table.lines)
+        lines_above.mark_used(current.table.lines)
         if current.columns and not current.names:
-            headed = (other for other in reversed(headed_tables[-MAX_TABLES_ABOVE:]) if other.names)
-            above = next((other for other in headed if is_over(other.table.box, table.box)), None)
-            if above is not None and above.goes_on_in(current, lines_above):
+            headed = (earlier for earlier in reversed(headed_tables[-MAX_TABLES_ABOVE:]) if earlier.names)
+            above = next((earlier for earlier in headed if is_above(earlier.table.box, table.box)), None)
+            if above is not None and above.is_continued_by(current, lines_above):
                 rows = (cells_under(row, current.columns) for row in rows_of_cells(table.lines))
                 current = replace(current, table=replace(table, rows=(above.names, *rows)), names=above.names)
         headed_tables.append(current)
-    return [each.table for each in headed_tables]
+    return [headed_table.table for headed_table in headed_tables]
 
 
 def _with_head(table: Table, lines: _LinesAbove) -> _Headed:
-    read = rows_of_cells(table.lines)
-    columns = columns_of(read)
+    read_rows = rows_of_cells(table.lines)
+    columns = columns_of(read_rows)
     if len(columns) < 2 or table.has_grid:
         return _Headed(table)
-    rows = with_names_parted(read, columns)
+    rows = with_names_parted(read_rows, columns)
     # A cell above several columns is the name of a group of rows below the columns' names.
-    over = rows[: len(rows) > 1 and stands_over_columns(rows[0], rows[1:])]
-    rows = rows[len(over) :]
+    group_rows = rows[: len(rows) > 1 and stands_over_columns(rows[0], rows[1:])]
+    rows = rows[len(group_rows) :]
     count, names = names_with_spans(rows, columns)
     if names:
         below = (cells_under(row, columns) for row in rows[count:])
-        return _Headed(replace(table, rows=(names, *map(texts_of, over), *below)), columns, names)
+        return _Headed(replace(table, rows=(names, *map(texts_of, group_rows), *below)), columns, names)
     head_within = _rows_of_head(rows, columns)
     head, groups = _rows_above(table.box[1], lines_to_rows(lines.free(table.box)), columns, may_group=not head_within)
     head_rows = [*head, *head_within] or [row for row in rows[:1] if names_columns(row, columns)]
@@ -168,13 +168,13 @@ def _with_head(table: Table, lines: _LinesAbove) -> _Headed:
         return _Headed(table, columns, names)
     placed = [cells_under(row, columns) for row in rows[len(head_within) if head or head_within else 1 :]]
     added = [line for row in (*head, *groups) for line in row]
-    whole = replace(
+    headed_table = replace(
         table,
         box=hull([table.box, *(line.box for line in added)]),
-        rows=(names, *map(texts_of, (*groups, *over)), *placed),
+        rows=(names, *map(texts_of, (*groups, *group_rows)), *placed),
         lines=(*added, *table.lines),
     )
-    return _Headed(whole, columns, names)
+    return _Headed(headed_table, columns, names)
 
 
 def _rows_of_head(rows: Sequence[Row], columns: Sequence[Column]) -> list[Row]:
@@ -182,13 +182,13 @@ def _rows_of_head(rows: Sequence[Row], columns: Sequence[Column]) -> list[Row]:
 
     So may a row below others, if it names the rows by a year or in brackets: "2020:", "(in millions)".
     """
-    own = list(takewhile(lambda row: names_columns(row, columns), rows[:MAX_HEAD_ROWS]))
-    nameless = list(takewhile(lambda row: 0 not in places_in(row, columns), own[1:]))
-    if not nameless and (not own or 0 in places_in(own[0], columns)):
+    head_rows = list(takewhile(lambda row: names_columns(row, columns), rows[:MAX_HEAD_ROWS]))
+    nameless = list(takewhile(lambda row: 0 not in places_in(row, columns), head_rows[1:]))
+    if not nameless and (not head_rows or 0 in places_in(head_rows[0], columns)):
         return []
-    last = own[1 + len(nameless) : 2 + len(nameless)]
+    last = head_rows[1 + len(nameless) : 2 + len(nameless)]
     names_rows = any(has_year(row[0]) or row[0].text.startswith("(") for row in last)
-    return own[: 1 + len(nameless) + names_rows]
+    return head_rows[: 1 + len(nameless) + names_rows]
 
 
 def _rows_above(
@@ -212,7 +212,7 @@ def _rows_above(
     return (head, groups) if head else ([], [])
 
 
-def _may_head(row: Row, left: float) -> bool:
+def _may_be_head(row: Row, left: float) -> bool:
     """Whether a row may be part of a head, or text that ends a statement: it extends over columns that begin there."""
     over = row[-1]
     if over.box[2] <= left or (len(row) > 1 and is_data(row)):

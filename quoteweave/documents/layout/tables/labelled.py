@@ -51,7 +51,7 @@ def _forms(rows: Sequence[Sequence[Line]]) -> Iterator[list[_Entry]]:
     is_part = False
     above: Sequence[Line] = ()
     for row in [*rows, ()]:
-        if form and _goes_on(form[-1], row):
+        if form and _continues_value(form[-1], row):
             form[-1] += row
         elif form and _is_entry(row) and _is_below(form[-1], row):
             form.append(list(row))
@@ -73,11 +73,11 @@ def _is_below(upper: Sequence[Line], row: Sequence[Line]) -> bool:
     if len(upper) < 2 or len(row) < 2:
         return False
     space = min(line.box[1] for line in row) - max(line.box[3] for line in upper)
-    beside = all(abs(one.box[0] - other.box[0]) < ALIGNED for one, other in zip(upper[:2], row[:2], strict=True))
+    beside = all(abs(line.box[0] - other.box[0]) < ALIGNED for line, other in zip(upper[:2], row[:2], strict=True))
     return beside and space < MAX_SPACE * upper[0].height
 
 
-def _goes_on(entry: _Entry, row: Sequence[Line]) -> bool:
+def _continues_value(entry: _Entry, row: Sequence[Line]) -> bool:
     """Whether a row is the next line of an entry's value."""
     if len(row) != 1:
         return False

@@ -49,8 +49,8 @@ def grid_tables(graphics: PageGraphics, lines: Sequence[Line]) -> list[Table]:
     if len(crossings) > MAX_CROSSINGS:
         return []
     near = SpatialIndex(lines)
-    found = (_from_cells(table, near) for table in cells_to_tables(intersections_to_cells(crossings)))
-    return [table for table in found if table is not None]
+    tables = (_from_cells(table, near) for table in cells_to_tables(intersections_to_cells(crossings)))
+    return [table for table in tables if table is not None]
 
 
 def _edge(box: Box, orientation: str) -> dict[str, object]:
@@ -66,14 +66,14 @@ def _from_cells(cells: Sequence[Box], lines: SpatialIndex[Line]) -> Table | None
     lefts = sorted({cell[0] for cell in cells})
     if len(tops) < 2 or len(lefts) < 2 or len(cells) < 4:
         return None
-    words = {(cell[1], cell[0]): _words(cell, lines) for cell in cells}
+    words = {(cell[1], cell[0]): _words_in(cell, lines) for cell in cells}
     rows = [[join_cell_lines(_by_rows(words.get((top, left), ()))) for left in lefts] for top in tops]
     # In a chart, labels cross the lines of its grid.
     settled = sum(inside(word.box, cell) > 0.6 for cell in cells for word in words[cell[1], cell[0]])
     box = hull(cells)
-    if not _is_filled(rows, len(cells)) or settled < 0.7 * len(_words(box, lines)):
+    if not _is_filled(rows, len(cells)) or settled < 0.7 * len(_words_in(box, lines)):
         return None
-    return Table(box, tuple(tuple(row) for row in rows), _held(box, lines))
+    return Table(box, tuple(tuple(row) for row in rows), _lines_in(box, lines))
 
 
 def _by_rows(words: Iterable[Word]) -> Iterator[str]:
@@ -95,15 +95,15 @@ def _is_filled(rows: Sequence[Sequence[str]], cells: int) -> bool:
     return filled >= 3 and filled >= 0.3 * cells and all(lines)
 
 
-def _words(box: Box, lines: SpatialIndex[Line]) -> list[Word]:
-    return [word for line in lines.intersecting(box) for word in line.words if _holds(box, word.box)]
+def _words_in(box: Box, lines: SpatialIndex[Line]) -> list[Word]:
+    return [word for line in lines.intersecting(box) for word in line.words if _contains_middle(box, word.box)]
 
 
-def _held(box: Box, lines: SpatialIndex[Line]) -> tuple[Line, ...]:
-    return tuple(line for line in lines.intersecting(box, 1) if _holds(box, line.box))
+def _lines_in(box: Box, lines: SpatialIndex[Line]) -> tuple[Line, ...]:
+    return tuple(line for line in lines.intersecting(box, 1) if _contains_middle(box, line.box))
 
 
-def _holds(outer: Box, inner: Box) -> bool:
+def _contains_middle(outer: Box, inner: Box) -> bool:
     x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
     return outer[0] - 1 <= x <= outer[2] + 1 and outer[1] - 1 <= y <= outer[3] + 1
 
@@ -116,13 +116,13 @@ def ruled_tables(graphics: PageGraphics, lines: Sequence[Line], width: float) ->
     waiting = dict.fromkeys(rules[:MAX_RULES])
     while waiting:
         first = next(iter(waiting))
-        alike = [rule for rule in waiting if _same_width(first, rule)]
+        alike = [rule for rule in waiting if _have_same_width(first, rule)]
         stack = _stack(alike, graphics, near)
         for rule in stack:
             del waiting[rule]
         box = hull(stack)
         if len(stack) > 1 and not any(_cuts_through(box, cluster) for cluster in graphics.clusters):
-            lines_within = _held(box, near)
+            lines_within = _lines_in(box, near)
             tables.append(Table(box, _rows(stack, lines_within), lines_within))
     return [table for table in tables if len(table.rows) > 1 or table.has_grid]
 
@@ -174,7 +174,7 @@ def _stack(rules: Sequence[Box], graphics: PageGraphics, lines: SpatialIndex[Lin
         # The steps of an algorithm are between its head and a third rule.
         steps = len(stack) == 2 and _is_listing(_between(stack[0], stack[1]), lines)
         between = _between(stack[-1], rule)
-        if not steps and not _has_column(between, rules, verticals) and not _tabular(between, graphics, lines):
+        if not steps and not _has_column(between, rules, verticals) and not _is_tabular(between, graphics, lines):
             break
         stack.append(rule)
     return stack
@@ -185,7 +185,7 @@ def _cuts_through(box: Box, cluster: Box) -> bool:
     return area(cluster) > 0.1 * area(box) and 0.05 < inside(cluster, box) < 0.7
 
 
-def _same_width(a: Box, b: Box) -> bool:
+def _have_same_width(a: Box, b: Box) -> bool:
     return abs(a[0] - b[0]) < SNAP * 2 and abs(a[2] - b[2]) < SNAP * 2
 
 
@@ -193,20 +193,20 @@ def _between(upper: Box, lower: Box) -> Box:
     return (upper[0], upper[3], upper[2], lower[1])
 
 
-def _tabular(box: Box, graphics: PageGraphics, lines: SpatialIndex[Line]) -> bool:
+def _is_tabular(box: Box, graphics: PageGraphics, lines: SpatialIndex[Line]) -> bool:
     """Whether rows of cells, or the head of an algorithm, are between two rules."""
-    own = _held(box, lines)
+    box_lines = _lines_in(box, lines)
     drawn = sum(area(cluster) for cluster in graphics.clusters if inside(cluster, box) > 0.5)
-    if not own or drawn > MAX_DRAWN * area(box):
+    if not box_lines or drawn > MAX_DRAWN * area(box):
         return False
     if _is_listing(box, lines):
         return True
     # Bands rather than rows: a cell of two lines has a neighbour's single line beside both.
-    bands = split_at_gaps(own, axis=1, gap=-TOLERANCE)
+    bands = split_at_gaps(box_lines, axis=1, gap=-TOLERANCE)
     several = sum(len(split_at_gaps(band, axis=0, gap=0)) > 1 for band in bands)
-    running = sum(len(block.lines) for block in group_lines(own) if block.prose and len(block.lines) > 2)
-    wide = any(line.box[2] - line.box[0] > 0.8 * (box[2] - box[0]) for line in own)
-    return several >= 0.5 * len(bands) and (not wide or several > 1) and running < 0.5 * len(own)
+    running = sum(len(block.lines) for block in group_lines(box_lines) if block.prose and len(block.lines) > 2)
+    wide = any(line.box[2] - line.box[0] > 0.8 * (box[2] - box[0]) for line in box_lines)
+    return several >= 0.5 * len(bands) and (not wide or several > 1) and running < 0.5 * len(box_lines)
 
 
 def _has_column(box: Box, rules: Sequence[Box], verticals: npt.NDArray[np.float64]) -> bool:
@@ -219,5 +219,5 @@ def _has_column(box: Box, rules: Sequence[Box], verticals: npt.NDArray[np.float6
 
 def _is_listing(box: Box, lines: SpatialIndex[Line]) -> bool:
     """Whether the head of an algorithm is here."""
-    own = _held(box, lines)
-    return 0 < len(own) <= 3 and own[0].text.lower().startswith("algorithm")
+    box_lines = _lines_in(box, lines)
+    return 0 < len(box_lines) <= 3 and box_lines[0].text.lower().startswith("algorithm")

@@ -23,21 +23,21 @@ def split_at_gutters(tables: Iterable[Table]) -> Iterator[Table]:
     cells is left unchanged.
     """
     for table in tables:
-        yield from [table] if table.has_grid else _parted(table)
+        yield from [table] if table.has_grid else _split(table)
 
 
-def _parted(table: Table) -> list[Table]:
+def _split(table: Table) -> list[Table]:
     lines = sorted(table.lines, key=lambda line: line.box[0])
     place = _gutter(lines)
     if place is None:
         return [table]
     left, top, right, bottom = table.box
     middle = (max(line.box[2] for line in lines[:place]) + lines[place].box[0]) / 2
-    found = list[Table]()
+    parts = list[Table]()
     for start, end in ((left, middle), (middle, right)):
-        own = tuple(line for line in table.lines if start <= (line.box[0] + line.box[2]) / 2 <= end)
-        found += _parted(Table((start, top, end, bottom), cells_of(own), own))
-    return found
+        part_lines = tuple(line for line in table.lines if start <= (line.box[0] + line.box[2]) / 2 <= end)
+        parts += _split(Table((start, top, end, bottom), cells_of(part_lines), part_lines))
+    return parts
 
 
 def _gutter(lines: Sequence[Line]) -> int | None:
@@ -52,25 +52,25 @@ def _gutter(lines: Sequence[Line]) -> int | None:
 
 def _are_two(left: Sequence[Line], right: Sequence[Line]) -> bool:
     """Whether both sides have rows of names and numbers, most of which are beside no line of the other side."""
-    for own, other in ((left, right), (right, left)):
-        rows = [row for row in rows_of_cells(own) if is_data(row) and not is_number(row[0])]
-        lines = sorted(other, key=_top)
-        tallest = max(line.height for line in other)
+    for side, other_side in ((left, right), (right, left)):
+        rows = [row for row in rows_of_cells(side) if is_data(row) and not is_number(row[0])]
+        lines = sorted(other_side, key=_top)
+        tallest = max(line.height for line in other_side)
         beside = sum(any(_is_beside(row[-1], line) for line in _near(row[-1], lines, tallest)) for row in rows)
         if len(rows) < MIN_ROWS or beside > MAX_BESIDE * len(rows):
             return False
     return True
 
 
-def _near(one: Line, lines: Sequence[Line], tallest: float) -> Sequence[Line]:
+def _near(line: Line, lines: Sequence[Line], tallest: float) -> Sequence[Line]:
     """Those of the lines, which are sorted by their tops, that may be beside a line."""
-    return lines[bisect_left(lines, one.box[1] - tallest, key=_top) : bisect_left(lines, one.box[3], key=_top)]
+    return lines[bisect_left(lines, line.box[1] - tallest, key=_top) : bisect_left(lines, line.box[3], key=_top)]
 
 
 def _top(line: Line) -> float:
     return line.box[1]
 
 
-def _is_beside(one: Line, other: Line) -> bool:
-    shared = min(one.box[3], other.box[3]) - max(one.box[1], other.box[1])
-    return shared > MIN_SHARED * min(one.height, other.height)
+def _is_beside(line: Line, other: Line) -> bool:
+    shared = min(line.box[3], other.box[3]) - max(line.box[1], other.box[1])
+    return shared > MIN_SHARED * min(line.height, other.height)

@@ -11,10 +11,10 @@ from quoteweave.documents.layout.tables.cells import (
     Row,
     Table,
     cells_of,
-    has_but_years,
     has_year,
     is_data,
     is_number,
+    is_row_of_years,
     rows_of_cells,
     stands_over,
 )
@@ -49,23 +49,23 @@ def split_at_heads(tables: Iterable[Table], rows_above: RowsAbove) -> Iterator[T
     """
     above: Table | None = None
     for table in tables:
-        first, *others = _parted(table, rows_above)
+        first, *later = _split(table, rows_above)
         if above is not None:
-            joins = is_over(above.box, table.box) and table.box[1] - above.box[3] <= MAX_GAP * table.lines[0].height
+            joins = is_above(above.box, table.box) and table.box[1] - above.box[3] <= MAX_GAP * table.lines[0].height
             if joins and not table.has_grid:
                 between = (row for row in rows_above(table.box) if row[0].box[1] >= above.box[3] - 2)
                 lines = (*above.lines, *(line for row in between for line in row), *first.lines)
                 first = Table(hull([above.box, first.box]), cells_of(lines), lines)
             else:
                 yield above
-        above = others[-1] if others and sum(map(is_data, rows_of_cells(others[-1].lines))) == 1 else None
+        above = later[-1] if later and sum(map(is_data, rows_of_cells(later[-1].lines))) == 1 else None
         yield first
-        yield from (each for each in others if each is not above and any(map(is_data, rows_of_cells(each.lines))))
+        yield from (part for part in later if part is not above and any(map(is_data, rows_of_cells(part.lines))))
     if above is not None:
         yield above
 
 
-def _parted(table: Table, rows_above: RowsAbove) -> list[Table]:
+def _split(table: Table, rows_above: RowsAbove) -> list[Table]:
     if table.has_grid:
         return [table]
     rows = rows_of_cells(table.lines)
@@ -74,9 +74,9 @@ def _parted(table: Table, rows_above: RowsAbove) -> list[Table]:
         return [table]
     # Text between two tables belongs to neither.
     ends = [next(end for end in range(start, 0, -1) if len(rows[end - 1]) > 1) for start in starts[1:]]
-    of_rows = lines_to_rows(table.lines)
+    line_rows = lines_to_rows(table.lines)
     parts = [
-        [line for row in of_rows[start:end] for line in row]
+        [line for row in line_rows[start:end] for line in row]
         for start, end in zip(starts, [*ends, len(rows)], strict=True)
     ]
     boxes = [hull(line.box for line in lines) for lines in parts]
@@ -100,42 +100,42 @@ def _starts(rows: Sequence[Row], above: Callable[[], Sequence[Row]]) -> list[int
                 before_numbers = rows[: next(at for at, row in enumerate(rows) if is_data(row))]
                 known = {cell.text for head in (*above(), *before_numbers) for cell in head}
             # Words that name the rows may be repeated in each head: "In thousands".
-            if has_but_years(row[row[0].text in known :]) or _names_again(rows, at, known):
+            if is_row_of_years(row[row[0].text in known :]) or _repeats_names(rows, at, known):
                 starts.append(_first_of_head(rows, at))
                 known.update(cell.text for cell in row)
                 has_data = False
     return starts
 
 
-def _names_again(rows: Sequence[Row], at: int, known: set[str]) -> bool:
+def _repeats_names(rows: Sequence[Row], at: int, known: set[str]) -> bool:
     """Whether a row without numbers repeats names of an earlier head, or names exactly the columns of numbers."""
     row, below = rows[at], rows[at + 1 : at + 1 + MAX_ROWS_AROUND]
     if not any(map(is_data, below[:MAX_ROWS_OF_NAMES])):
         return False
-    columns = columns_of([each for each in below if is_data(each)])
+    columns = columns_of([row_below for row_below in below if is_data(row_below)])
     if len(columns) < 2:
         below = [*rows[max(0, at - MAX_ROWS_AROUND) : at], *below]
-        columns = columns_of([each for each in below if is_data(each)])
+        columns = columns_of([nearby_row for nearby_row in below if is_data(nearby_row)])
     if len(columns) < 2 or not names_columns(row, columns):
         return False
-    places, of_numbers = places_in(row, columns), _of_numbers(columns, below)
-    names = [cell for place, cell in zip(places, row, strict=True) if place in of_numbers]
+    places, number_columns = places_in(row, columns), _number_columns(columns, below)
+    names = [cell for place, cell in zip(places, row, strict=True) if place in number_columns]
     if all(cell.text in known for cell in names):
         return len(names) > 1 and any(_is_name(cell) or has_year(cell) for cell in names)
     # A row that also names the rows is an ordinary row, "Colour | black | white", unless it cannot be one.
     is_head = 0 not in places or any(map(_is_year_of_amounts, names)) or is_heading(rows[at - 1], row)
-    return is_head and set(places) - {0} == of_numbers and all(map(_is_name, names))
+    return is_head and set(places) - {0} == number_columns and all(map(_is_name, names))
 
 
-def _of_numbers(columns: Sequence[Column], rows: Sequence[Row]) -> set[int | None]:
+def _number_columns(columns: Sequence[Column], rows: Sequence[Row]) -> set[int | None]:
     """The columns, from 1, in which most cells are numbers."""
     cells = [cell for row in rows if is_data(row) for cell in row]
-    found = set[int | None]()
+    numbers = set[int | None]()
     for at, column in enumerate(columns, 1):
-        own = [is_number(cell) for cell in cells if column.overlaps(cell.box)]
-        if 2 * sum(own) > len(own):
-            found.add(at)
-    return found
+        are_numbers = [is_number(cell) for cell in cells if column.overlaps(cell.box)]
+        if 2 * sum(are_numbers) > len(are_numbers):
+            numbers.add(at)
+    return numbers
 
 
 def _is_name(cell: Line) -> bool:
@@ -168,16 +168,16 @@ def stands_over_columns(row: Row, below: Sequence[Row]) -> bool:
     cell, data = row[0], list(islice(filter(is_data, below), MAX_ROWS_AROUND))
     if len(row) > 1 or not data or cell.text.endswith((":", ".")) or split_label(cell.text)[0]:
         return False
-    over = [one for one in below[0] if stands_over(cell.box, one.box)]
-    names = min(each[0].box[0] for each in data)
+    over = [cell_below for cell_below in below[0] if stands_over(cell.box, cell_below.box)]
+    names = min(data_row[0].box[0] for data_row in data)
     return len(over) > 1 and cell.box[0] > names + MIN_INDENT * cell.height and cell.box[2] <= below[0][-1].box[2]
 
 
 def _stands_over(row: Row, below: Row) -> bool:
     """Whether each cell of a row is above a cell of the row below."""
-    return all(any(stands_over(cell.box, one.box) for one in below) for cell in row)
+    return all(any(stands_over(cell.box, cell_below.box) for cell_below in below) for cell in row)
 
 
-def is_over(box: Box, table: Box) -> bool:
+def is_above(box: Box, table: Box) -> bool:
     """Whether a box is above a table."""
     return box[3] <= table[1] + 2 and table[0] <= (box[0] + box[2]) / 2 <= table[2]

@@ -15,7 +15,7 @@ from quoteweave.documents.layout.tables.chapter_units import chapter_units
 
 MAX_ABOVE = 6
 """Quotes above a table, at most, that are looked at."""
-_TELLS_OF_TABLE = lazy_regex(
+_REFERS_TO_TABLE = lazy_regex(
     r"\b(?:following|follows|below|table|tabelle|tableau|tabla|folgend\w*|suivant\w*|siguiente\w*)\b"
 )
 # One sentence at most, with brackets at its end alone: "(U.S. dollars in thousands)", "Sales (in euros)".
@@ -32,16 +32,16 @@ def with_units(quotes: Sequence[Quote]) -> tuple[Quote, ...]:
     column states one, if each number says what it is ("12 mm", "4 %"), or if it has an introduction without a unit.
     Such a table, and a text, gets what is stated of all amounts of its chapter, if that is certain.
     """
-    given: list[Quote] = []
-    for quote, of_chapter in zip(quotes, chapter_units(quotes), strict=True):
+    completed: list[Quote] = []
+    for quote, chapter_unit in zip(quotes, chapter_units(quotes), strict=True):
         lacks_unit = quote.layout != "table" or _may_lack_unit(quote)
-        if lacks_unit and quote.layout == "table" and (unit := _unit_above(quote, given)):
-            given.append(quote.model_copy(update={"unit": unit}))
-        elif lacks_unit and of_chapter is not None and (said := of_chapter.of(quote)):
-            given.append(quote.model_copy(update={"chapter_unit": said}))
+        if lacks_unit and quote.layout == "table" and (unit := _unit_above(quote, completed)):
+            completed.append(quote.model_copy(update={"unit": unit}))
+        elif lacks_unit and chapter_unit is not None and (statement := chapter_unit.unit_of(quote)):
+            completed.append(quote.model_copy(update={"chapter_unit": statement}))
         else:
-            given.append(quote)
-    return tuple(given)
+            completed.append(quote)
+    return tuple(completed)
 
 
 def _may_lack_unit(quote: Quote) -> bool:
@@ -59,18 +59,18 @@ def _unit_above(table: Quote, above: Sequence[Quote]) -> str | None:
     # A numbered caption makes a table below another one a table of its own.
     is_numbered = leading_label(table.caption or "") is not None
     if text is not None and not (is_numbered and any(quote.layout == "table" for quote in near[: near.index(text)])):
-        tells = _TELLS_OF_TABLE.search(text.text.casefold()) is not None
-        unit = _introduced_unit(text, table, tells=tells)
-        if unit is not None or (tells and introduces(text.text)):
+        refers = _REFERS_TO_TABLE.search(text.text.casefold()) is not None
+        unit = _introduced_unit(text, table, refers=refers)
+        if unit is not None or (refers and introduces(text.text)):
             return unit
     return stated_unit(table.section or "") or (None if is_numbered else _unit_of_first_part(table, above))
 
 
-def _introduced_unit(text: Quote, table: Quote, *, tells: bool) -> str | None:
+def _introduced_unit(text: Quote, table: Quote, *, refers: bool) -> str | None:
     """The unit that a text states for a table below it, or on the next page."""
-    own_page = text.page == table.page
+    is_same_page = text.page == table.page
     is_line = _LINE.fullmatch(text.text) is not None
-    if (own_page and (is_line or tells)) or (introduces(text.text) and table.page <= text.page + 1):
+    if (is_same_page and (is_line or refers)) or (introduces(text.text) and table.page <= text.page + 1):
         return stated_unit(text.text)
     return None
 
@@ -80,8 +80,8 @@ def _unit_of_first_part(table: Quote, above: Sequence[Quote]) -> str | None:
     head = table.text.partition("\n")[0]
     is_first = True
     for quote in takewhile(lambda quote: quote.page + 1 >= table.page, reversed(above if " | " in head else ())):
-        goes_on = quote.layout == "table" and quote.text.partition("\n")[0] == head
-        if goes_on and (quote.page == table.page or is_first):
+        continues = quote.layout == "table" and quote.text.partition("\n")[0] == head
+        if continues and (quote.page == table.page or is_first):
             return quote.unit or stated_unit(quote.caption or "")
         is_first &= quote.layout in HEADERS_AND_FOOTERS
     return None

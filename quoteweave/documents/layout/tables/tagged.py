@@ -29,36 +29,38 @@ def tagged_tables(lines: Sequence[Line], drawn: Sequence[Box]) -> list[Table]:
 
 
 def _table(cells: Mapping[CellTag, Sequence[Line]], lines: Sequence[Line], drawn: Sequence[Box]) -> Table:
-    own = tuple(line for lines in cells.values() for line in lines)
-    ids, box = set(map(id, own)), hull(line.box for line in own)
-    around = (frame for frame in drawn if inside(box, frame) > MIN_INSIDE)
+    table_lines = tuple(line for lines in cells.values() for line in lines)
+    ids, box = set(map(id, table_lines)), hull(line.box for line in table_lines)
+    frames_around = (frame for frame in drawn if inside(box, frame) > MIN_INSIDE)
     frames = (
-        frame for frame in around if all(id(line) in ids for line in lines if inside(line.box, frame) > MIN_INSIDE)
+        frame
+        for frame in frames_around
+        if all(id(line) in ids for line in lines if inside(line.box, frame) > MIN_INSIDE)
     )
-    return Table(hull([box, *frames]), _rows(cells), own)
+    return Table(hull([box, *frames]), _rows(cells), table_lines)
 
 
 def _rows(cells: Mapping[CellTag, Sequence[Line]]) -> tuple[tuple[str, ...], ...]:
     height, width = (1 + max(getattr(tag, side) for tag in cells) for side in ("row", "column"))
     grid = [[""] * width for _ in range(height)]
-    of_headers, of_several = set(range(height)), dict[int, set[CellTag]]()
+    header_rows, tags_by_row = set(range(height)), dict[int, set[CellTag]]()
     for tag, lines in cells.items():
         text = block_of([line for row in lines_to_rows(lines) for line in row]).text
         for number in range(tag.row, min(tag.row + tag.rows, height)):
-            of_several.setdefault(number, set()).add(tag)
-            of_headers -= set() if tag.is_header else {number}
+            tags_by_row.setdefault(number, set()).add(tag)
+            header_rows -= set() if tag.is_header else {number}
             for column in range(tag.column, min(tag.column + (tag.columns if tag.is_header else 1), width)):
                 grid[number][column] = text
     # Such as a title within the table, or the name of a group of rows.
-    alone = {
+    single_cell_rows = {
         number
-        for number, tags in of_several.items()
+        for number, tags in tags_by_row.items()
         if len(tags) == 1 and (not any(grid[number][1:]) or all(tag.columns >= width > 1 for tag in tags))
     }
-    rows = [tuple(row[:1]) if number in alone else tuple(row) for number, row in enumerate(grid)]
+    rows = [tuple(row[:1]) if number in single_cell_rows else tuple(row) for number, row in enumerate(grid)]
     numbers = [number for number, row in enumerate(rows) if any(row)]
-    titles = list(takewhile(alone.__contains__, numbers))
-    heads = list(takewhile(lambda number: number in of_headers - alone, numbers[len(titles) :]))
+    titles = list(takewhile(single_cell_rows.__contains__, numbers))
+    heads = list(takewhile(lambda number: number in header_rows - single_cell_rows, numbers[len(titles) :]))
     if len(heads) > 1:
         columns = zip(*(rows[at] for at in heads), strict=True)
         rows[heads[0]] = tuple(" ".join(dict.fromkeys(filter(None, column))) for column in columns)
