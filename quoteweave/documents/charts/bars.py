@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from quoteweave.core.boxes import Box, hull, iou
+from quoteweave.core.boxes import Box, area, hull, iou
 from quoteweave.documents.charts.rectangles import Colour, Rectangle
 from quoteweave.documents.charts.tokens import Token, amount, unit
 
@@ -80,10 +80,10 @@ def read_bars(rectangles: Sequence[Rectangle], tokens: Sequence[Token], *, colum
         values = _values(family, tokens)
         if not _carries_values(family, values):
             continue
-        found = _rows_of(family, values, tokens, columns=columns)
-        if found is None:
+        family_rows = _rows_of(family, values, tokens, columns=columns)
+        if family_rows is None:
             return None
-        rows += found
+        rows += family_rows
     names = [" ".join(token.text for token in row.label) for row in rows]
     return rows if rows and len(set(names)) == len(names) else None
 
@@ -91,9 +91,9 @@ def read_bars(rectangles: Sequence[Rectangle], tokens: Sequence[Token], *, colum
 def _distinct(rectangles: Sequence[Rectangle]) -> list[Rectangle]:
     """Keep only the bar where a bar and its outline, which is slightly larger, were found."""
     kept: list[Rectangle] = []
-    for one in sorted(rectangles, key=lambda one: (one.box[2] - one.box[0]) * (one.box[3] - one.box[1])):
-        if not any(iou(one.box, other.box) > 0.7 for other in kept):
-            kept.append(one)
+    for rectangle in sorted(rectangles, key=lambda rectangle: area(rectangle.box)):
+        if not any(iou(rectangle.box, other.box) > 0.7 for other in kept):
+            kept.append(rectangle)
     return kept
 
 
@@ -116,16 +116,16 @@ def _continues(before: Rectangle, bar: Rectangle) -> bool:
 
 def _families(stacks: Sequence[Stack]) -> Iterator[list[Stack]]:
     """Stacks of one thickness that share a line at which bars begin, from top to bottom."""
-    left = list(stacks)
-    while len(left) > 1:
-        edges = sorted({edge for stack in left for edge in stack.edges})
-        axis = max(edges, key=lambda edge: sum(_stands_on(stack, edge) for stack in left))
-        own = [stack for stack in left if _stands_on(stack, axis)]
-        left = [stack for stack in left if not _stands_on(stack, axis)]
-        usual = statistics.median(stack.thickness for stack in own)
-        own = [stack for stack in own if abs(stack.thickness - usual) <= max(SAME, 0.15 * usual)]
-        if len(own) > 1:
-            yield sorted(own, key=lambda stack: stack.box[1])
+    remaining = list(stacks)
+    while len(remaining) > 1:
+        edges = sorted({edge for stack in remaining for edge in stack.edges})
+        axis = max(edges, key=lambda edge: sum(_stands_on(stack, edge) for stack in remaining))
+        standing = [stack for stack in remaining if _stands_on(stack, axis)]
+        remaining = [stack for stack in remaining if not _stands_on(stack, axis)]
+        usual = statistics.median(stack.thickness for stack in standing)
+        standing = [stack for stack in standing if abs(stack.thickness - usual) <= max(SAME, 0.15 * usual)]
+        if len(standing) > 1:
+            yield sorted(standing, key=lambda stack: stack.box[1])
 
 
 def _panels_joined(families: Sequence[list[Stack]]) -> list[list[Stack]]:
@@ -133,16 +133,14 @@ def _panels_joined(families: Sequence[list[Stack]]) -> list[list[Stack]]:
     joined: list[list[Stack]] = []
     for family in sorted(families, key=lambda family: family[0].box[0]):
         for at, other in enumerate(joined):
-            if len(other) == len(family) and all(map(_level, other, family)):
-                joined[at] = [Stack((*a.bars, *b.bars)) for a, b in zip(other, family, strict=True)]
+            pairs = list(zip(other, family, strict=False))
+            are_level = all(abs(a.box[side] - b.box[side]) <= SAME for a, b in pairs for side in (1, 3))
+            if len(other) == len(family) and are_level:
+                joined[at] = [Stack((*a.bars, *b.bars)) for a, b in pairs]
                 break
         else:
             joined.append(list(family))
     return joined
-
-
-def _level(a: Stack, b: Stack) -> bool:
-    return all(abs(a.box[side] - b.box[side]) <= SAME for side in (1, 3))
 
 
 def _stands_on(stack: Stack, axis: float) -> bool:
@@ -159,7 +157,7 @@ def _values(family: Sequence[Stack], tokens: Sequence[Token]) -> Values:
     value_of_bar: Values = {}
     for stack in family:
         for bar in stack.bars:
-            inside = [token for token in numbers if _holds(bar.box, token)]
+            inside = [token for token in numbers if _contains(bar.box, token)]
             free = not any(abs(other.box[0] - bar.box[2]) <= SAME for other in stack.bars)
             at_end = [token for token in numbers if free and not inside and _follows(bar.box, token)]
             first = bar is stack.bars[0] and not inside and not at_end
@@ -170,7 +168,7 @@ def _values(family: Sequence[Stack], tokens: Sequence[Token]) -> Values:
     return {box: token for box, token in value_of_bar.items() if claimed.count(id(token)) == 1}
 
 
-def _holds(bar: Box, token: Token) -> bool:
+def _contains(bar: Box, token: Token) -> bool:
     x, y = token.middle
     return bar[0] <= x <= bar[2] and bar[1] <= y <= bar[3]
 
@@ -205,12 +203,12 @@ def _rows_of(family: Sequence[Stack], values: Values, tokens: Sequence[Token], *
     words = [token for token in tokens if id(token) not in used and token.is_word]
     for groups in _groupings(family):
         labels = _labels(groups, words, columns=columns)
-        if labels is None or not all(_of_different_colours(group) for group in groups):
+        if labels is None or not all(_have_different_colours(group) for group in groups):
             continue
         rows = [_row(label, group, confirmed) for label, group in zip(labels, groups, strict=True)]
         single = all(len(row.cells) == 1 for row in rows)
-        taken = {id(token) for row in rows for token in row.label}
-        if single and any(_beside(groups, token) for token in words if token.is_value and id(token) not in taken):
+        used |= {id(token) for row in rows for token in row.label}
+        if single and any(_is_beside(groups, token) for token in words if token.is_value and id(token) not in used):
             return None  # the row has other words as well
         return rows
     return None
@@ -221,12 +219,12 @@ def _row(label: Sequence[Token], group: Sequence[Stack], confirmed: Values) -> R
     return Row(tuple(label), tuple(group), tuple((bar.colour, confirmed.get(bar.box)) for bar in bars))
 
 
-def _of_different_colours(group: Sequence[Stack]) -> bool:
+def _have_different_colours(group: Sequence[Stack]) -> bool:
     colours = [bar.colour for stack in group for bar in stack.bars]
     return len(set(colours)) == len(colours)
 
 
-def _beside(groups: Sequence[Sequence[Stack]], token: Token) -> bool:
+def _is_beside(groups: Sequence[Sequence[Stack]], token: Token) -> bool:
     """Whether the token is on the level of a row's bars, on the side of their values."""
     boxes = [stack.box for group in groups for stack in group]
     return any(box[1] <= token.middle[1] <= box[3] and token.middle[0] > box[0] for box in boxes)
@@ -234,18 +232,18 @@ def _beside(groups: Sequence[Sequence[Stack]], token: Token) -> bool:
 
 def _confirmed(values: Values) -> Values | None:
     """The values proportional to their bars' lengths; None if they are too few or the lengths are too alike."""
-    read: dict[Box, tuple[float, float, float]] = {}
+    measures: dict[Box, tuple[float, float, float]] = {}
     for box, token in values.items():
         try:
             number, step = amount(token.text)
         except ValueError:
             continue
         if number > 0:
-            read[box] = (box[2] - box[0], number, step)
-    if len({unit(values[box].text) for box in read} - {""}) > 1:
+            measures[box] = (box[2] - box[0], number, step)
+    if len({unit(values[box].text) for box in measures} - {""}) > 1:
         return None
-    best: list[Box] = max((_fitting(read, *line) for line in _scales(list(read.values()))), key=len, default=[])
-    lengths = [read[box][0] for box in best]
+    best: list[Box] = max((_fitting(measures, *line) for line in _scales(list(measures.values()))), key=len, default=[])
+    lengths = [measures[box][0] for box in best]
     if len(best) < max(MIN_BARS, CONFIRMED * len(values)):
         return None
     spread = max(lengths) - min(lengths)
@@ -260,18 +258,20 @@ def _scales(bars: Sequence[_Measure]) -> Iterator[tuple[float, float]]:
     """Candidate scales: points per unit, and a constant excess length in points (0, or computed from two bars)."""
     yield from ((length / number, 0.0) for length, number, _ in bars)
     longest = sorted(bars, reverse=True)[:8]
-    for (a, one, _), (b, other, _) in itertools.combinations(longest, 2):
-        if one != other and abs(a - b) > SPREAD_POINTS and abs(a - (scale := (a - b) / (one - other)) * one) <= HIDDEN:
-            yield scale, a - scale * one
+    for (length, value, _), (shorter, lower, _) in itertools.combinations(longest, 2):
+        if value != lower and abs(length - shorter) > SPREAD_POINTS:
+            scale = (length - shorter) / (value - lower)
+            if abs(length - scale * value) <= HIDDEN:
+                yield scale, length - scale * value
 
 
-def _fitting(read: Mapping[Box, _Measure], scale: float, hidden: float) -> list[Box]:
-    found = [
+def _fitting(measures: Mapping[Box, _Measure], scale: float, hidden: float) -> list[Box]:
+    fitting = [
         box
-        for box, (length, number, step) in read.items()
+        for box, (length, number, step) in measures.items()
         if abs(length - hidden - scale * number) <= max(OFF_POINTS, OFF_SHARE * length) + 0.5 * step * scale
     ]
-    return found if not hidden or len(found) >= MIN_TO_TELL else []
+    return fitting if not hidden or len(fitting) >= MIN_TO_TELL else []
 
 
 def _groupings(family: Sequence[Stack]) -> Iterator[list[list[Stack]]]:
@@ -283,7 +283,7 @@ def _groupings(family: Sequence[Stack]) -> Iterator[list[list[Stack]]]:
     limits = [IN_GROUP * statistics.median(stack.thickness for stack in family)]
     if apart[0] < CLOSER * apart[1]:
         limits.append(apart[0])
-    seen = {len(family)}
+    known_sizes = {len(family)}
     for limit in limits:
         groups = [[family[0]]]
         for gap, lower in zip(gaps, family[1:], strict=True):
@@ -291,8 +291,8 @@ def _groupings(family: Sequence[Stack]) -> Iterator[list[list[Stack]]]:
                 groups[-1].append(lower)
             else:
                 groups.append([lower])
-        if len(groups) > 1 and len(groups) not in seen:
-            seen.add(len(groups))
+        if len(groups) > 1 and len(groups) not in known_sizes:
+            known_sizes.add(len(groups))
             yield groups
 
 
@@ -301,23 +301,24 @@ def _labels(groups: Sequence[Sequence[Stack]], words: Sequence[Token], *, column
     boxes = [hull(stack.box for stack in group) for group in groups]
     middles = [(box[1] + box[3]) / 2 for box in boxes]
     step = statistics.median([b - a for a, b in itertools.pairwise(middles)] or [0.0])
-    most = max(map(len, groups))
-    own: list[list[Token]] = [[] for _ in groups]
+    largest = max(map(len, groups))
+    words_of_groups: list[list[Token]] = [[] for _ in groups]
     for word in words:
         at = min(range(len(groups)), key=lambda at: abs(word.middle[1] - middles[at]))
         if abs(word.middle[1] - middles[at]) < step / 2 and word.box[2] <= boxes[at][0] + SAME:
-            own[at].append(word)
-    found = [_under(near, box[0]) if columns else _before(near) for near, box in zip(own, boxes, strict=True)]
-    labels = [label for label in found if label and len(label) <= MAX_LABEL_WORDS]
+            words_of_groups[at].append(word)
+    near_groups = zip(words_of_groups, boxes, strict=True)
+    candidates = [_label_under(near, box[0]) if columns else _label_before(near) for near, box in near_groups]
+    labels = [label for label in candidates if label and len(label) <= MAX_LABEL_WORDS]
     if len(labels) < len(groups):
         return None
     if columns:
         labels = _without_axis_title(labels, (boxes[0][1] + boxes[-1][3]) / 2)
     for label, group, middle in zip(labels, groups, middles, strict=False):
-        slack = OFF_STEP if len(group) == most else 0.3
+        slack = OFF_STEP if len(group) == largest else 0.3
         if abs(_centre(label) - middle) > max(OFF_MIDDLE, slack * step):
             return None
-    sure = bool(labels) if columns else _in_one_column(labels) and not _cut(labels, words)
+    sure = bool(labels) if columns else _in_one_column(labels) and not _are_cut(labels, words)
     return labels if sure else None
 
 
@@ -327,15 +328,15 @@ def _without_axis_title(labels: list[list[Token]], middle: float) -> list[list[T
     None are left if it could be the second row of labels: if it is no larger, and there is one centred below each.
     """
     rows = [_rows(label, along=0)[::-1] for label in labels]
-    lower = sorted((token for own in rows for row in own[1:] for token in row), key=lambda token: token.box[1])
+    lower = sorted((token for first, *rest in rows for row in rest for token in row), key=lambda token: token.box[1])
     if not lower or abs((lower[0].box[1] + lower[-1].box[3]) / 2 - middle) > OFF_MIDDLE or len(_rows(lower, 0)) > 1:
         return labels
     if any(b.box[1] - a.box[3] > 0.6 * a.size for a, b in itertools.pairwise(lower)):
         return labels
     size = rows[0][0][0].size
-    of_each = ((own[0], [*itertools.chain(*own[1:])]) for own in rows if own[1:])
-    centred = all(abs(_centre(first) - _centre(more)) <= OFF_MIDDLE for first, more in of_each)
-    return [] if centred and lower[0].size <= 1.03 * size else [own[0] for own in rows]
+    below = ((first, [*itertools.chain(*rest)]) for first, *rest in rows if rest)
+    centred = all(abs(_centre(first) - _centre(lower_rows)) <= OFF_MIDDLE for first, lower_rows in below)
+    return [] if centred and lower[0].size <= 1.03 * size else [first for first, *_ in rows]
 
 
 def _centre(tokens: Sequence[Token]) -> float:
@@ -343,19 +344,19 @@ def _centre(tokens: Sequence[Token]) -> float:
     return (around[1] + around[3]) / 2
 
 
-def _cut(labels: Sequence[Sequence[Token]], words: Sequence[Token]) -> bool:
+def _are_cut(labels: Sequence[Sequence[Token]], words: Sequence[Token]) -> bool:
     """Whether an unused word continues a label on the row above or below it, so that the label is incomplete."""
-    taken = {id(token) for label in labels for token in label}
-    left = [word for word in words if id(word) not in taken]
+    used = {id(token) for label in labels for token in label}
+    unused = [word for word in words if id(word) not in used]
     boxes = [(hull(token.box for token in label), label[0].size) for label in labels]
-    return any(_adjoins(word.box, box, 0.4 * size) for word in left for box, size in boxes)
+    return any(_adjoins(word.box, box, 0.4 * size) for word in unused for box, size in boxes)
 
 
 def _adjoins(a: Box, b: Box, gap: float) -> bool:
     return a[0] < b[2] and b[0] < a[2] and max(a[1], b[1]) - min(a[3], b[3]) < gap
 
 
-def _before(near: Iterable[Token]) -> list[Token] | None:
+def _label_before(near: Iterable[Token]) -> list[Token] | None:
     """The words of a label left of its bar, row by row; None if there is a gap between them."""
     rows = _rows(near, along=1)
     for row in rows:
@@ -367,7 +368,7 @@ def _before(near: Iterable[Token]) -> list[Token] | None:
     return [token for row in rows for token in row]
 
 
-def _under(near: Iterable[Token], axis: float) -> list[Token] | None:
+def _label_under(near: Iterable[Token], axis: float) -> list[Token] | None:
     """The words of a label below its column (left of it, as rotated): the row next to it, and rows that continue it."""
     rows = _rows(near, along=0)[::-1]
     label: list[Token] = []

@@ -49,7 +49,7 @@ class Slice:
         """Its share of the whole, 0 to 1."""
         return (self.end - self.start) / ANGLES
 
-    def holds(self, angle: float, *, slack: float = 0.0) -> bool:
+    def contains(self, angle: float, *, slack: float = 0.0) -> bool:
         """Whether it includes this angle."""
         return any(self.start - slack <= angle + turn <= self.end + slack for turn in (-ANGLES, 0, ANGLES))
 
@@ -63,7 +63,7 @@ class Pie:
     inner: float
     slices: tuple[Slice, ...]
 
-    def place(self, point: tuple[float, float]) -> tuple[float, float]:
+    def polar(self, point: tuple[float, float]) -> tuple[float, float]:
         """The radius of a point as a share of the pie's, and its angle."""
         x, y = point[0] - self.middle[0], point[1] - self.middle[1]
         return math.hypot(x, y) / self.radius, math.degrees(math.atan2(x, -y)) % 360 * ANGLES / 360
@@ -138,18 +138,18 @@ def _slices(ring: Floats) -> list[Slice] | None:
     ends = [end for _, end, _ in runs]
     starts = [start for start, _, _ in runs[1:]] + [runs[0][0] + ANGLES]
     parted = [(end + start) / 2 for end, start in zip(ends, starts, strict=True)]
-    found = [
+    slices = [
         Slice(colour, begin, end)
         for (_, _, colour), begin, end in zip(runs, [parted[-1] - ANGLES, *parted], parted, strict=False)
     ]
-    return sorted(found, key=lambda one: (one.start + MIN_SLICE) % ANGLES)
+    return sorted(slices, key=lambda part: (part.start + MIN_SLICE) % ANGLES)
 
 
 def _inner(pixels: Pixels, middle: tuple[float, float], radius: float, slices: Sequence[Slice]) -> float:
     """The radius, as a share of the whole, at which the slices begin; 0 for a disc."""
     for share in np.arange(0.8, 0.1, -0.05):
         ring = _ring(pixels, middle, radius * float(share))
-        middles = [(int(one.start + one.end) // 2 % ANGLES, one.colour) for one in slices]
+        middles = [(int(part.start + part.end) // 2 % ANGLES, part.colour) for part in slices]
         if np.mean([np.abs(ring[at] - colour).max() <= LIKE for at, colour in middles]) < 0.5:
             return float(share)
     return 0.0
@@ -160,43 +160,44 @@ def read_pie(pie: Pie, tokens: Sequence[Token], names: dict[Colour, tuple[Token,
 
     `names` are those of a legend, by colour; without a legend, labels are the words in or at the slices.
     """
-    taken = {id(token) for name in (names or {}).values() for token in name}
-    values = _values(pie, [token for token in tokens if token.is_value and id(token) not in taken])
+    name_ids = {id(token) for name in (names or {}).values() for token in name}
+    values = _values(pie, [token for token in tokens if token.is_value and id(token) not in name_ids])
     if values is None:
         return None
     if names is not None:
-        labels = [names[one.colour] for one in pie.slices]
+        labels = [names[part.colour] for part in pie.slices]
     else:
         used = {id(token) for token in values}
-        found = _labels(pie, [token for token in tokens if token.is_word and id(token) not in used])
-        if found is None:
+        slice_labels = _labels(pie, [token for token in tokens if token.is_word and id(token) not in used])
+        if slice_labels is None:
             return None
-        labels = found
+        labels = slice_labels
     return [Row(label, (), (((0, 0, 0), value),)) for label, value in zip(labels, values, strict=True)]
 
 
 def _values(pie: Pie, numbers: Sequence[Token]) -> list[Token] | None:
     """The value of each slice: inside all slices, or outside at all; it must be the same share as the slice."""
-    places = [(token, *pie.place(token.middle)) for token in numbers]
+    places = [(token, *pie.polar(token.middle)) for token in numbers]
     inside = [(token, angle) for token, radius, angle in places if pie.inner < radius <= 1]
     outside = [(token, angle) for token, radius, angle in places if 1 < radius <= OUTSIDE]
     for near, slack in ((inside, 0), (outside, OFF_SLICE), ([*inside, *outside], OFF_SLICE)):
-        own = [[token for token, angle in near if one.holds(angle, slack=slack)] for one in pie.slices]
-        if all(len(held) == 1 for held in own) and _confirmed(pie, values := [held[0] for held in own]):
+        in_slices = [[token for token, angle in near if part.contains(angle, slack=slack)] for part in pie.slices]
+        values = list(itertools.chain(*in_slices))
+        if all(len(tokens) == 1 for tokens in in_slices) and _confirmed(pie, values):
             return values
     return None
 
 
 def _confirmed(pie: Pie, values: Sequence[Token]) -> bool:
     try:
-        read = [amount(token.text) for token in values]
+        amounts = [amount(token.text) for token in values]
     except ValueError:
         return False
     units = {unit(token.text) for token in values}
-    whole = 100.0 if units == {"%"} else sum(number for number, _ in read)
-    shares = [(number / whole, step / whole) for number, step in read] if whole > 0 else []
-    unlike = len({round(one.share, 2) for one in pie.slices}) > 1
-    fit = all(abs(share - one.share) <= OFF + step / 2 for (share, step), one in zip(shares, pie.slices, strict=True))
+    total = 100.0 if units == {"%"} else sum(number for number, _ in amounts)
+    shares = [(number / total, step / total) for number, step in amounts] if total > 0 else []
+    unlike = len({round(part.share, 2) for part in pie.slices}) > 1
+    fit = all(abs(share - part.share) <= OFF + step / 2 for (share, step), part in zip(shares, pie.slices, strict=True))
     return bool(shares) and len(units) == 1 and len({id(token) for token in values}) == len(values) and unlike and fit
 
 
@@ -206,22 +207,22 @@ def _labels(pie: Pie, words: Sequence[Token]) -> list[tuple[Token, ...]] | None:
     A title above the slices is outside one of them, too: words that are both inside and outside are uncertain.
     """
     phrases = phrases_of(words, down=BELOW)
-    inside = [(one, angle) for one in phrases for radius, angle in [pie.place(_middle(one))] if radius <= 1]
+    inside = [(phrase, angle) for phrase in phrases for radius, angle in [pie.polar(_middle(phrase))] if radius <= 1]
     outside = [
-        (one, angle)
-        for one in phrases
-        for radius, angle in [pie.place(_nearest(one, pie.middle))]
+        (phrase, angle)
+        for phrase in phrases
+        for radius, angle in [pie.polar(_nearest(phrase, pie.middle))]
         if radius > 1 and radius <= OUTSIDE
     ]
-    in_slices = [(one, angle) for one, angle in inside if pie.place(_middle(one))[0] > pie.inner]
-    for near, others in ((in_slices, outside), (outside, in_slices)):
-        phrases_of_slices = [[one for one, angle in near if part.holds(angle)] for part in pie.slices]
-        texts = {" ".join(token.text for token in one) for one, _ in near}
-        sure = len(near) == len(pie.slices) == len(texts) and all(len(one) <= MAX_LABEL_WORDS for one, _ in near)
+    in_slices = [(phrase, angle) for phrase, angle in inside if pie.polar(_middle(phrase))[0] > pie.inner]
+    for near, elsewhere in ((in_slices, outside), (outside, in_slices)):
+        phrases_of_slices = [[phrase for phrase, angle in near if part.contains(angle)] for part in pie.slices]
+        texts = {" ".join(token.text for token in phrase) for phrase, _ in near}
+        sure = len(near) == len(pie.slices) == len(texts) and all(len(phrase) <= MAX_LABEL_WORDS for phrase, _ in near)
         if (
             sure
             and all(len(phrases_in_slice) == 1 for phrases_in_slice in phrases_of_slices)
-            and (near is in_slices or not others)
+            and (near is in_slices or not elsewhere)
         ):
             return [phrases_in_slice[0] for phrases_in_slice in phrases_of_slices]
     return None

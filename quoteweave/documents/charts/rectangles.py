@@ -43,9 +43,9 @@ class Rectangle:
     colour: Colour
 
 
-def are_alike(one: Colour, other: Colour) -> bool:
+def are_alike(colour: Colour, other: Colour) -> bool:
     """Whether two colours are the same, except for changes by drawing and compression."""
-    return max(abs(a - b) for a, b in zip(one, other, strict=True)) <= LIKE
+    return max(abs(a - b) for a, b in zip(colour, other, strict=True)) <= LIKE
 
 
 def find_rectangles(picture: Raster, box: Box, words: Iterable[Box] = ()) -> list[Rectangle]:
@@ -57,12 +57,12 @@ def find_rectangles(picture: Raster, box: Box, words: Iterable[Box] = ()) -> lis
     ground, *colours = _colours(pixels)
     if any(next(_of_colour(pixels, further, picture.scale), None) for further in colours[MAX_COLOURS:]):
         return []  # else some of the bars would be taken for all of them
-    found = [
+    rectangles = [
         Rectangle((x1 + left, y1 + top, x2 + left, y2 + top), colour)
         for colour in colours[:MAX_COLOURS]
         for x1, y1, x2, y2 in _uncut([*_of_colour(pixels, colour, picture.scale)], pixels, ground, picture.scale)
     ]
-    bars = [rectangle for rectangle in found if area(rectangle.box) < GROUND * area(box)]
+    bars = [rectangle for rectangle in rectangles if area(rectangle.box) < GROUND * area(box)]
     return sorted(bars, key=lambda bar: (bar.box[1], bar.box[0])) if len(bars) <= MAX_RECTANGLES else []
 
 
@@ -115,8 +115,8 @@ def _commonest(pixels: Pixels, count: int) -> list[Colour]:
     # Exact colours are counted: a drawn bar has one, and in a scanned one's noise the commonest is in the middle.
     values, counts = np.unique(codes, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:count]
-    kept = [int(values[at]) for at in order if counts[at] >= MIN_PIXELS] or [int(values[order[0]])]
-    return [(code >> 16, code >> 8 & 255, code & 255) for code in kept]
+    common_codes = [int(values[at]) for at in order if counts[at] >= MIN_PIXELS] or [int(values[order[0]])]
+    return [(code >> 16, code >> 8 & 255, code & 255) for code in common_codes]
 
 
 def _of_colour(pixels: Pixels, colour: Colour, scale: float) -> Iterator[Box]:
@@ -141,18 +141,18 @@ def _of_colour(pixels: Pixels, colour: Colour, scale: float) -> Iterator[Box]:
 def _uncut(boxes: list[Box], pixels: Pixels, ground: tuple[int, int, int], scale: float) -> list[Box]:
     """The boxes of one colour, joined where a grid line cuts them."""
     for start in (0, 1):
-        whole: list[Box] = []
+        joined: list[Box] = []
         for box in sorted(boxes, key=lambda box: (round(box[start]), box[1 - start])):
-            last = whole[-1] if whole else None
-            if last is not None and _goes_on(last, box, start) and not _is_ground(last, box, pixels, ground, scale):
-                whole[-1] = hull([last, box])
+            last = joined[-1] if joined else None
+            if last is not None and _continues(last, box, start) and not _is_ground(last, box, pixels, ground, scale):
+                joined[-1] = hull([last, box])
             else:
-                whole.append(box)
-        boxes = whole
+                joined.append(box)
+        boxes = joined
     return boxes
 
 
-def _goes_on(box: Box, other: Box, start: int) -> bool:
+def _continues(box: Box, other: Box, start: int) -> bool:
     level = all(abs(box[side] - other[side]) <= 1 for side in (start, start + 2))
     return level and 0 <= other[1 - start] - box[3 - start] <= CUT
 

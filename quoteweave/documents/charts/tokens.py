@@ -56,18 +56,18 @@ def chart_tokens(lines: Sequence[Line]) -> list[Token]:
 
 
 def _tokens(line: Line, number: int) -> list[Token]:
-    found: list[Token] = []
+    tokens: list[Token] = []
     for word in line.words:
-        if found and _belong(found[-1].text, word.text):
-            last = found[-1]
+        if tokens and _are_one_value(tokens[-1].text, word.text):
+            last = tokens[-1]
             text, box = f"{last.text} {word.text}", hull([last.box, word.box])
-            found[-1] = replace(last, text=text, box=box, words=(*last.words, word))
+            tokens[-1] = replace(last, text=text, box=box, words=(*last.words, word))
         else:
-            found.append(Token(word.text, word.box, line.size, number, (word,)))
-    return found
+            tokens.append(Token(word.text, word.box, line.size, number, (word,)))
+    return tokens
 
 
-def _belong(before: str, after: str) -> bool:
+def _are_one_value(before: str, after: str) -> bool:
     """Whether these are a number and its unit, or a currency sign and its number."""
     if not _VALUE.fullmatch(f"{before} {after}"):
         return False
@@ -109,7 +109,7 @@ def join_tokens(tokens: Sequence[Token]) -> str:
     If words overlap, as they do when a text is drawn twice, each is kept once.
     """
     words = [token.text for token in tokens]
-    if any(_over(one.box, other.box) for one, other in itertools.combinations(tokens, 2)):
+    if any(_overlaps(token.box, other.box) for token, other in itertools.combinations(tokens, 2)):
         words = list(dict.fromkeys(words))
     text = ""
     for word in words:
@@ -120,7 +120,7 @@ def join_tokens(tokens: Sequence[Token]) -> str:
     return text.replace("|", "/")
 
 
-def _over(a: Box, b: Box) -> bool:
+def _overlaps(a: Box, b: Box) -> bool:
     common = intersection(a, b)
     return common[2] - common[0] > 1 and common[3] - common[1] > 0.5 * (a[3] - a[1])
 
@@ -129,13 +129,13 @@ def phrases_of(words: Sequence[Token], *, down: float) -> list[tuple[Token, ...]
     """Groups of words at most a space apart, side by side or in rows at most `down` font sizes apart."""
     groups: list[list[Token]] = []
     for word in words:
-        near = [group for group in groups if any(_together(word, other, down) for other in group)]
+        near = [group for group in groups if any(_are_in_one_phrase(word, other, down) for other in group)]
         groups = [group for group in groups if group not in near]
         groups.append([*itertools.chain.from_iterable(near), word])
     return [tuple(sorted(group, key=lambda word: (round(word.box[1] / 4), word.box[0]))) for group in groups]
 
 
-def _together(a: Token, b: Token, limit: float) -> bool:
+def _are_in_one_phrase(a: Token, b: Token, limit: float) -> bool:
     size = max(a.size, b.size)
     across = max(a.box[0], b.box[0]) - min(a.box[2], b.box[2])
     down = max(a.box[1], b.box[1]) - min(a.box[3], b.box[3])

@@ -43,34 +43,34 @@ def read_chart(picture: Raster, box: Box, lines: Sequence[Line], around: Sequenc
 
     `lines` are those of the chart, `around` those of its page, and `box` is in points on the picture of the page.
     """
-    read = _read(picture, box, lines, around)
-    if read is None:
+    reading = _read_series(picture, box, lines, around)
+    if reading is None:
         return None
-    if read.names == {}:
-        return _placed(read, box, lines, around)
+    if reading.names == {}:
+        return _extended(reading, box, lines, around)
     # The legend may be outside, and so may bars of the same colours, between it and the chart or beyond it.
     near = _reach(picture, box)
-    wider = _read(picture, near, [line for line in around if inside(line.box, near) > 0.6], around)
-    if wider is not None and wider.names is not None and len(wider.rows) >= len(read.rows):
-        read = wider if read.names is None or _texts(read.names) == _texts(wider.names) else read
-    return None if read.names is None else _placed(read, box, lines, around)
+    wider = _read_series(picture, near, [line for line in around if inside(line.box, near) > 0.6], around)
+    if wider is not None and wider.names is not None and len(wider.rows) >= len(reading.rows):
+        reading = wider if reading.names is None or _texts(reading.names) == _texts(wider.names) else reading
+    return None if reading.names is None else _extended(reading, box, lines, around)
 
 
 def _texts(names: Names) -> dict[Colour, str]:
     return {colour: join_tokens(name) for colour, name in names.items()}
 
 
-def _placed(read: "_Read", box: Box, lines: Sequence[Line], around: Sequence[Line]) -> ChartValues:
+def _extended(reading: "_ChartReading", box: Box, lines: Sequence[Line], around: Sequence[Line]) -> ChartValues:
     """Extend the box to what was read outside it, and make the text."""
     inner = {id(word) for line in lines for word in line.words}
-    if any(id(word) not in inner for word in read.words):
-        box = hull([box, read.box])
+    if any(id(word) not in inner for word in reading.words):
+        box = hull([box, reading.box])
         lines = [line for line in around if inside(line.box, box) > 0.6]
-    return ChartValues(box, _text(read.rows, read.names or {}, lines))
+    return ChartValues(box, _text(reading.rows, reading.names or {}, lines))
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _ChartReading:
     """The rows of a chart and the names of its series (None if it has several without names)."""
 
     rows: list[Row]
@@ -91,7 +91,7 @@ class _Read:
         return [word for token in (*names, *labels, *values) for word in token.words]
 
 
-def _read(picture: Raster, box: Box, lines: Sequence[Line], around: Sequence[Line]) -> _Read | None:
+def _read_series(picture: Raster, box: Box, lines: Sequence[Line], around: Sequence[Line]) -> _ChartReading | None:
     tokens = chart_tokens(lines)
     if sum(token.is_value for token in tokens) < MIN_BARS or len(tokens) > MAX_TOKENS:
         return None
@@ -104,18 +104,18 @@ def _read(picture: Raster, box: Box, lines: Sequence[Line], around: Sequence[Lin
         rows is None
         and (pie := find_pie(picture, box, [word.box for line in lines for word in line.words])) is not None
     ):
-        rows = read_pie(pie, tokens, series_from_legend([one.colour for one in pie.slices], rectangles, tokens))
+        rows = read_pie(pie, tokens, series_from_legend([part.colour for part in pie.slices], rectangles, tokens))
     if rows is None:
         rows = read_shares(tokens)
     if rows is None:
         return None
     if all(len(row.cells) == 1 for row in rows):
-        return _Read(rows, {})
+        return _ChartReading(rows, {})
     colours = list(dict.fromkeys(colour for row in rows for colour, _ in row.cells))
     names = series_from_legend(colours, rectangles, tokens) or (
         None if columns else series_from_headings(rows, chart_tokens(around))
     )
-    return _Read(rows, names if len(colours) <= MAX_SERIES else None)
+    return _ChartReading(rows, names if len(colours) <= MAX_SERIES else None)
 
 
 def _reach(picture: Raster, box: Box) -> Box:
@@ -127,7 +127,7 @@ def _reach(picture: Raster, box: Box) -> Box:
 
 def _turned(rectangles: Sequence[Rectangle], tokens: Sequence[Token]) -> tuple[list[Rectangle], list[Token]]:
     return (
-        [replace(one, box=rotated(one.box)) for one in rectangles],
+        [replace(rectangle, box=rotated(rectangle.box)) for rectangle in rectangles],
         [replace(token, box=rotated(token.box)) for token in tokens],
     )
 
@@ -144,12 +144,12 @@ def _text(rows: Sequence[Row], names: Names, lines: Sequence[Line]) -> str:
         table.append([label, *(EMPTY if value is None else value.text for value in values)])
         tokens = [*row.label, *(value for value in values if value is not None)]
         used |= {id(word) for token in tokens for word in token.words}
-    rest = [
+    other_lines = [
         replace(line, words=words)
         for line in lines
         if (words := tuple(word for word in line.words if id(word) not in used and word.text != "|"))
     ]
-    return "\n".join([*(" | ".join(cells) for cells in table), *filter(None, [text_by_rows(rest)])])
+    return "\n".join([*(" | ".join(cells) for cells in table), *filter(None, [text_by_rows(other_lines)])])
 
 
 MIN_SHARES = 3
@@ -170,17 +170,20 @@ def read_shares(tokens: Sequence[Token]) -> list[Row] | None:
     None if the percentages do not sum to a hundred, there are other numbers, or a label could belong to two shares.
     """
     shares = [token for token in tokens if token.is_value and token.text.endswith("%")]
-    others = any(token.is_value and not token.is_year for token in tokens if not token.text.endswith("%"))
-    if len(shares) < MIN_SHARES or others or not WHOLE[0] <= _sum(shares) <= WHOLE[1]:
+    has_other_values = any(token.is_value and not token.is_year for token in tokens if not token.text.endswith("%"))
+    if len(shares) < MIN_SHARES or has_other_values or not WHOLE[0] <= _sum(shares) <= WHOLE[1]:
         return None
-    lines = [tuple(own) for _, own in itertools.groupby(tokens, key=lambda token: token.line)]
+    lines = [tuple(line_tokens) for _, line_tokens in itertools.groupby(tokens, key=lambda token: token.line)]
     free = [line for line in lines if not any(share in line for share in shares)]
-    own = [next(line for line in lines if share in line) for share in shares]
-    if all(len(line) > 1 for line in own):
-        beside = [tuple(token for token in line if token is not share) for line, share in zip(own, shares, strict=True)]
-        ways = [[(*_on(line, free, -1), *rest) for line, rest in zip(own, beside, strict=True)]]
-    elif all(len(line) == 1 for line in own):
-        ways = [[_on(line, free, way) for line in own] for way in (-1, 1)]
+    lines_of_shares = [next(line for line in lines if share in line) for share in shares]
+    if all(len(line) > 1 for line in lines_of_shares):
+        beside = zip(lines_of_shares, shares, strict=True)
+        labels = [
+            (*_adjoining_words(line, free, -1), *(word for word in line if word is not share)) for line, share in beside
+        ]
+        ways = [labels]
+    elif all(len(line) == 1 for line in lines_of_shares):
+        ways = [[_adjoining_words(line, free, way) for line in lines_of_shares] for way in (-1, 1)]
     else:
         return None
     certain = [labels for labels in ways if _are_certain(labels)]
@@ -197,20 +200,20 @@ def _sum(shares: Sequence[Token]) -> float:
         return 0.0
 
 
-def _on(line: Sequence[Token], free: Rows, way: int) -> tuple[Token, ...]:
+def _adjoining_words(line: Sequence[Token], free: Rows, way: int) -> tuple[Token, ...]:
     """The lines above (-1) or below (1) a line, as long as each is next to the one before and has the same middle."""
-    found: list[Sequence[Token]] = []
+    adjoining: list[Sequence[Token]] = []
     last = _box(line)
-    while (then := next((other for other in free if _adjoins(last, other, way)), None)) is not None:
-        found.append(then)
-        last = _box(then)
-    return tuple(token for other in found[::way] for token in other)
+    while (following := next((candidate for candidate in free if _adjoins(last, candidate, way)), None)) is not None:
+        adjoining.append(following)
+        last = _box(following)
+    return tuple(token for adjoining_line in adjoining[::way] for token in adjoining_line)
 
 
 def _adjoins(box: Box, other: Sequence[Token], way: int) -> bool:
-    size, there = other[0].size, _box(other)
-    gap = there[1] - box[3] if way > 0 else box[1] - there[3]
-    off = abs((box[0] + box[2]) - (there[0] + there[2])) / 2
+    size, other_box = other[0].size, _box(other)
+    gap = other_box[1] - box[3] if way > 0 else box[1] - other_box[3]
+    off = abs((box[0] + box[2]) - (other_box[0] + other_box[2])) / 2
     return -0.5 * size < gap < LABEL_GAP * size and off < OFF_MIDDLE * size
 
 
@@ -244,21 +247,21 @@ def series_from_legend(
 ) -> Names | None:
     """The series names right of the swatches of a legend; None if a colour has no swatch or several."""
     words = [token for token in tokens if token.is_word]
-    named = [(one, name) for one in rectangles if (name := _beside(one, words, rectangles))]
+    named = [(swatch, name) for swatch in rectangles if (name := _beside(swatch, words, rectangles))]
     names: Names = {}
     for colour in colours:
-        own = [name for one, name in named if are_alike(one.colour, colour)]
-        if len(own) != 1:
+        candidates = [name for swatch, name in named if are_alike(swatch.colour, colour)]
+        if len(candidates) != 1:
             return None
-        names[colour] = own[0]
-    taken = {id(token) for name in names.values() for token in name}
-    if any(_goes_on(name, word) for name in names.values() for word in words if id(word) not in taken):
+        names[colour] = candidates[0]
+    name_ids = {id(token) for name in names.values() for token in name}
+    if any(_may_be_continued_by(name, word) for name in names.values() for word in words if id(word) not in name_ids):
         return None
     texts = {" ".join(token.text for token in name) for name in names.values()}
     return names if len(texts) == len(names) else None
 
 
-def _goes_on(name: Sequence[Token], word: Token) -> bool:
+def _may_be_continued_by(name: Sequence[Token], word: Token) -> bool:
     """Whether the word is directly below a name, and so could be its second row."""
     box, size = hull(token.box for token in name), name[0].size
     under = -0.3 * size < word.box[1] - box[3] < 0.5 * size
@@ -276,7 +279,7 @@ def _beside(swatch: Rectangle, words: Sequence[Token], rectangles: Sequence[Rect
         if not SWATCH_HEIGHT[0] * word.size <= high <= SWATCH_HEIGHT[1] * word.size or x2 - x1 > WIDEST_SWATCH * high:
             break
         between = (edge + 0.5, y1, word.box[0], y2)
-        if word.box[0] - edge > BLANK * word.size or any(_stands_in(one.box, between) for one in rectangles):
+        if word.box[0] - edge > BLANK * word.size or any(_stands_in(bar.box, between) for bar in rectangles):
             break
         name.append(word)
         edge = word.box[2]
@@ -303,10 +306,10 @@ def series_from_headings(rows: Sequence[Row], tokens: Sequence[Token]) -> Names 
     phrases = _phrases([token for token in tokens if token.is_word], first)
     names: Names = {}
     for bar, (x1, x2) in zip(first.bars, _reaches(stacks, first), strict=True):
-        own = [phrase for phrase in phrases if x1 <= _middle(phrase) <= x2]
-        if len(own) != 1:
+        phrases_above = [phrase for phrase in phrases if x1 <= _middle(phrase) <= x2]
+        if len(phrases_above) != 1:
             return None
-        names[bar.colour] = own[0]
+        names[bar.colour] = phrases_above[0]
     fit = len(phrases) == len(names) and all(len(name) <= MAX_WORDS for name in names.values())
     return names if fit else None
 
