@@ -48,15 +48,15 @@ def parse_csv(path: Path) -> ParsedDocument:
         text, quoting, unsure = _with_quoting(text, delimiter)
         tables = _tables(_rows(text, delimiter, quoting))
     except csv.Error as error:
-        raise DocumentError(f"{path.name!r} cannot be read as a table: {_what_is_wrong(error)}") from error
+        raise DocumentError(f"{path.name!r} cannot be read as a table: {_problem_of(error)}") from error
     longer = sum(table.longer for table in tables)
     unsure_heads = sum(table.unsure_heads for table in tables)
-    told = (
+    row_warnings = (
         *((f"Rows of its tables that have more cells than the first: {longer}.",) if longer else ()),
         *((f"Rows below empty rows that may be heads of other tables: {unsure_heads}.",) if unsure_heads else ()),
     )
     blocks = [block for table in tables for block in table.blocks()]
-    return paginate_blocks(blocks, name=path.name, warnings=(*warnings, *unsure, *told))
+    return paginate_blocks(blocks, name=path.name, warnings=(*warnings, *unsure, *row_warnings))
 
 
 class _Table:
@@ -80,19 +80,19 @@ class _Table:
             self.longer += any(row[len(self._head) :])
             self._lines.append(" | ".join(row))
 
-    def is_other_head(self, row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    def is_head_of_another(self, row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
         """Whether a row is not of this table: it has more cells than the head, or begins with one of the head's.
 
         Or it and all rows below it have equally many cells, fewer than each row of this table.
         """
         filled = sum(map(bool, row))
-        is_narrow = filled < self._fewest and all([*map(bool, each)] == [*map(bool, row)] for each in below)
+        is_narrow = filled < self._fewest and all([*map(bool, lower_row)] == [*map(bool, row)] for lower_row in below)
         return filled > self._filled or row[0] in self._names or (is_narrow and all(row[:filled]))
 
     def blocks(self) -> Iterator[FlowBlock]:
         if self._above:
-            said = "\n".join(": ".join(filter(None, row)) for row in self._above)
-            yield FlowBlock(layout="list", text=said)
+            text = "\n".join(": ".join(filter(None, row)) for row in self._above)
+            yield FlowBlock(layout="list", text=text)
         yield FlowBlock(layout="table", text="\n".join(self._lines))
 
 
@@ -104,12 +104,12 @@ def _tables(rows: Iterator[list[str]]) -> list[_Table]:
         return []
     above = _head_of(first) or 0
     tables, is_below_empty = [_Table(first[:above])], False
-    rest = chain(dropwhile(lambda row: row is not first[above], start), rows)
-    for row in rest:
-        section = [row, *takewhile(bool, islice(rest, _ROWS_READ))] if row else []
+    remaining_rows = chain(dropwhile(lambda row: row is not first[above], start), rows)
+    for row in remaining_rows:
+        section = [row, *takewhile(bool, islice(remaining_rows, _ROWS_READ))] if row else []
         is_cut = len(section) > _ROWS_READ
         head = _head_of(section, narrowest=2) if is_below_empty and section else None
-        if head is not None and (head or tables[-1].is_other_head(section[0], section[1:])):
+        if head is not None and (head or tables[-1].is_head_of_another(section[0], section[1:])):
             tables.append(_Table(section[:head]))
             section = section[head:]
         elif head is not None:
@@ -125,31 +125,31 @@ def _with_quoting(text: str, delimiter: str) -> tuple[str, Quoting, tuple[str, .
     Programs double a quotation mark within a quoted cell, or write a backslash before it, or quote nothing. Read in the
     wrong way, a cell that begins with a mark would contain all cells up to the next mark.
     """
-    wrong = _first_wrong(text, delimiter)
-    if wrong is None:
+    first_problem = _first_problem(text, delimiter)
+    if first_problem is None:
         return text, csv.QUOTE_MINIMAL, ()
     doubled = text.replace('\\"', '""')
     for fitting in (doubled, _BLANKS_BEHIND.sub('"', text)):
-        if _first_wrong(fitting, delimiter) is None:
+        if _first_problem(fitting, delimiter) is None:
             return fitting, csv.QUOTE_MINIMAL, ()
     ways: list[tuple[str, Quoting]] = [(text, csv.QUOTE_MINIMAL), (doubled, csv.QUOTE_MINIMAL), (text, csv.QUOTE_NONE)]
     best, quoting = max(ways, key=lambda way: _rows_of_equal_width(way[0], delimiter, way[1]))
-    line, what = wrong
-    return best, quoting, (f"In line {line}, {what}: cells may stand in wrong rows or columns.",)
+    line, problem = first_problem
+    return best, quoting, (f"In line {line}, {problem}: cells may stand in wrong rows or columns.",)
 
 
-def _first_wrong(text: str, delimiter: str) -> tuple[int, str] | None:
+def _first_problem(text: str, delimiter: str) -> tuple[int, str] | None:
     """The first line of the first row whose quotation marks are not paired around whole cells, and what is wrong."""
     reader, line = _reader(text, delimiter, strict=True), 1
     try:
         for _ in reader:
             line = reader.line_num + 1
     except csv.Error as error:
-        return line, _what_is_wrong(error)
+        return line, _problem_of(error)
     return None
 
 
-def _what_is_wrong(error: csv.Error) -> str:
+def _problem_of(error: csv.Error) -> str:
     if "field limit" in str(error):
         return f"a cell has more than {csv.field_size_limit():,} characters, or a quotation mark is not closed"
     return "quotation marks are not paired"
@@ -193,7 +193,7 @@ def _head_of(rows: Sequence[Sequence[str]], *, narrowest: int = 3) -> int | None
 
 def _names_columns(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether a row has no digits but in years, and is above a column whose cells have digits and are not all years."""
-    columns = ([other[at] for other in below if at < len(other) and other[at]] for at in range(len(row)))
+    columns = ([lower[at] for lower in below if at < len(lower) and lower[at]] for at in range(len(row)))
     is_of_names = all(_YEAR.fullmatch(cell) or not _has_digit(cell) for cell in row)
     return is_of_names and any(
         cells and all(map(_has_digit, cells)) and not all(map(_YEAR.fullmatch, cells)) for cells in columns

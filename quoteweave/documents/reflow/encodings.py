@@ -84,26 +84,26 @@ def decode(data: bytes, declared: re.Pattern[bytes] | None) -> tuple[str, tuple[
     """
     for mark, encoding in BOMS.items():
         if data.startswith(mark):
-            return _lenient(data[len(mark) :], encoding)
+            return _decode_leniently(data[len(mark) :], encoding)
     match = declared.search(data[:_MAX_DECLARED]) if declared else None
-    stated = _known(match.group(1).decode("ascii", "replace")) if match else None
-    if shifted := _shifted(data, stated):
-        return _lenient(data, shifted)
+    stated = _codec_name(match.group(1).decode("ascii", "replace")) if match else None
+    if shifted := _shifted_encoding(data, stated):
+        return _decode_leniently(data, shifted)
     wide = utf_16_without_mark(data)
     if wide is None:
         try:
             return data.decode("utf-8"), ()
         except UnicodeDecodeError:
-            text, bad = _lenient(data, "utf-8")
+            text, invalid = _decode_leniently(data, "utf-8")
         if text.count("\ufffd") <= _MAX_BAD * (len(text) - len(text.encode("ascii", "ignore"))):
-            return text, bad
+            return text, invalid
         if stated:
-            return _lenient(data, stated)
-    guessed = wide or _recognised(data) or "cp1252"
-    text, bad = _lenient(data, guessed)
-    said = _NAMES.get(guessed, guessed.upper().replace("_", "-"))
-    doubt = f"Its encoding is unknown, and was taken for {said}; if that is wrong, save it as UTF-8."
-    return text, (doubt, *(bad if guessed != "cp1252" else ()))
+            return _decode_leniently(data, stated)
+    guessed = wide or _recognised_encoding(data) or "cp1252"
+    text, invalid = _decode_leniently(data, guessed)
+    encoding_name = _NAMES.get(guessed, guessed.upper().replace("_", "-"))
+    doubt = f"Its encoding is unknown, and was taken for {encoding_name}; if that is wrong, save it as UTF-8."
+    return text, (doubt, *(invalid if guessed != "cp1252" else ()))
 
 
 def utf_16_without_mark(data: bytes) -> str | None:
@@ -119,7 +119,7 @@ def utf_16_without_mark(data: bytes) -> str | None:
     return order if is_text and known else None
 
 
-def _recognised(data: bytes) -> str | None:
+def _recognised_encoding(data: bytes) -> str | None:
     """The encoding in which data is certainly text in another script than Latin, by its first bytes beyond ASCII."""
     first = _HIGH.search(data)
     sample = data[first.start() :][:_MAX_SAMPLE] if first else b""
@@ -143,8 +143,8 @@ def _is_certain(sample: bytes, encoding: str) -> bool:
     text = _ASCII.sub(" ", sample.decode(encoding))
     letters = list(filter(str.isalpha, text))
     scripts = Counter(name(letter, "").partition(" ")[0].partition("-")[0] for letter in letters)
-    own = sum(scripts[script] for script in _SCRIPTS[encoding])
-    if len(set(letters)) < _MIN_LETTERS or own < _MIN_OWN * len(letters):
+    in_script = sum(scripts[script] for script in _SCRIPTS[encoding])
+    if len(set(letters)) < _MIN_LETTERS or in_script < _MIN_OWN * len(letters):
         return False
     if encoding in _CASED:
         capitals = sum(map(str.isupper, letters))
@@ -164,7 +164,7 @@ def _has_kana(sample: bytes, encoding: str) -> bool:
     return len(_KANA.findall(text)) >= _MIN_KANA * letters
 
 
-def _shifted(data: bytes, stated: str | None) -> str | None:
+def _shifted_encoding(data: bytes, stated: str | None) -> str | None:
     """The encoding of data that is ASCII except for switches to another set; as UTF-8 it would be valid but wrong."""
     if not data.isascii():
         return None
@@ -173,20 +173,20 @@ def _shifted(data: bytes, stated: str | None) -> str | None:
     return "iso2022_jp" if _ISO_2022_JP.search(data) else None
 
 
-def _lenient(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
+def _decode_leniently(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
     text = data.decode(encoding, "replace")
-    bad = text.count("\ufffd")
+    count = text.count("\ufffd")
     return text, (
-        f"{pluralize(bad, 'character is', 'characters are')} not valid {encoding}, and replaced.",
-    ) if bad else ()
+        f"{pluralize(count, 'character is', 'characters are')} not valid {encoding}, and replaced.",
+    ) if count else ()
 
 
-def _known(label: str) -> str | None:
+def _codec_name(label: str) -> str | None:
     """Python's name of a declared text encoding; Latin-1 and ASCII mean Windows-1252 on the web."""
     try:
-        found = codecs.lookup(label).name
+        codec = codecs.lookup(label).name
     except (LookupError, ValueError):
         return None
-    if found in ("iso8859-1", "ascii"):
+    if codec in ("iso8859-1", "ascii"):
         return "cp1252"
-    return found if _DECLARABLE.fullmatch(found) else None
+    return codec if _DECLARABLE.fullmatch(codec) else None

@@ -31,8 +31,8 @@ from quoteweave.documents.reflow.html_page.losses import (
     CODE,
     DROPPED,
     EMPTY,
+    REPORTED_WITH_WORDS,
     SVG_WORDS,
-    TOLD_WITH_WORDS,
     html_losses,
     is_missed,
     writes_words,
@@ -118,7 +118,7 @@ def _read(encoded: bytes, reader: "_Reader") -> None:
     parser.close()
 
 
-class _Open(NamedTuple):
+class _OpenElement(NamedTuple):
     """An open element: what it is read as, why its words may be wrong, where a formula that it draws may begin."""
 
     tag: str
@@ -145,12 +145,12 @@ class _Reader:
         self._role: str | None = None  # the open element that determines the role of its text
         self._dropped: str | None = None  # the open element that is left out with everything in it
         self._dropped_depth = 0
-        self._told = False  # whether it was reported that what is left out contains words
+        self._is_reported = False  # whether it was reported that what is left out contains words
         self._if_words: str | None = None  # how to report the open element that is left out, if it contains words
         self._is_code = False  # whether the text in what is left out is a script or a style sheet
         self._rubies = 0  # number of open rubies
         self._set_apart = SetApartText()
-        self._open = dict[str, list[_Open]]()  # the open elements of each name of which one is read as another
+        self._open = dict[str, list[_OpenElement]]()  # the open elements of each name of which one is read as another
         self._doubts: list[str] = []  # why the words of the open elements may be wrong
         self._drawn_from: int | None = None  # where what is hidden from screen readers begins, if it was shown last
         self._is_after_formula = False  # whether nothing was shown since a formula
@@ -165,13 +165,13 @@ class _Reader:
             self._rubies += tag == "ruby"
             if self._is_dropped(tag) or is_hidden:
                 self._dropped = tag
-                self._if_words = "hidden " + tag if is_hidden else tag if tag in TOLD_WITH_WORDS else None
+                self._if_words = "hidden " + tag if is_hidden else tag if tag in REPORTED_WITH_WORDS else None
                 is_text = tag == "rt" and not self._rubies  # which browsers show
                 if self._pictures is not None and (is_text or is_missed(tag, attributes)) and not is_hidden:
                     self._pictures.leave_out(tag)
-        elif self._pictures is not None and not self._told and (what := self._words_within(tag)):
-            self._pictures.leave_out(what)
-            self._told = True
+        elif self._pictures is not None and not self._is_reported and (loss := self._words_within(tag)):
+            self._pictures.leave_out(loss)
+            self._is_reported = True
         if self._dropped is not None:
             self._dropped_depth += tag == self._dropped
             self._is_code = tag in CODE
@@ -183,7 +183,7 @@ class _Reader:
     def _start_element(self, tag: str, attributes: Mapping[str, str]) -> None:
         shown, is_inline = tag, tag in INLINE
         if tag in self._open or tag not in KNOWN_NAMES or self._styles.may_change(tag, attributes):
-            opened = self._opened(tag, attributes)
+            opened = self._open_element(tag, attributes)
             shown, is_inline = opened.tag, opened.is_inline
             if "alttext" not in attributes:  # such an element is left out but for that
                 self._open.setdefault(tag, []).append(opened)
@@ -195,15 +195,16 @@ class _Reader:
             self._end_paragraph()
             self._start_block(shown, attributes)
 
-    def _opened(self, tag: str, attributes: Mapping[str, str]) -> _Open:
+    def _open_element(self, tag: str, attributes: Mapping[str, str]) -> _OpenElement:
         shown = self._styles.shown_as(tag, attributes)
-        own = tag.partition(":")[2]  # of an element of another program, which stands within a line
-        is_inline = shown in INLINE or tag.startswith("mjx-") or (own != "" and own not in KNOWN_NAMES - INLINE)
+        local_name = tag.partition(":")[2]  # of an element of another program, which stands within a line
+        is_foreign = tag.startswith("mjx-") or (local_name != "" and local_name not in KNOWN_NAMES - INLINE)
+        is_inline = shown in INLINE or is_foreign
         drawn_from = len(self._text) if is_inline and attributes.get("aria-hidden") == "true" else None
         signs = "a font of other signs" if shown == "wingdings" else None
         doubt = "styles that hide them" if self._styles.are_unseen(tag, attributes) else signs
         is_struck = shown != "s" and self._styles.strike_out(tag, attributes)
-        return _Open(shown, is_inline, doubt, drawn_from, is_struck)
+        return _OpenElement(shown, is_inline, doubt, drawn_from, is_struck)
 
     def _is_dropped(self, tag: str) -> bool:
         """Whether an element is left out; not the button of a heading, which folds what is below and has its words."""
@@ -225,9 +226,9 @@ class _Reader:
             self._text.append(text if self._role == "pre" else _SPACE.sub(" ", text))
             self._links.read(text)
             self._is_bold = self._is_bold is not False and self._bold > 0 if text.strip() else self._is_bold
-        elif self._if_words and self._pictures and not (self._told or self._is_code) and _WORD.search(text):
+        elif self._if_words and self._pictures and not (self._is_reported or self._is_code) and _WORD.search(text):
             self._pictures.leave_out(self._if_words)
-            self._told = True
+            self._is_reported = True
 
     def end(self, tag: str) -> None:
         self._styles.leave()
@@ -236,7 +237,7 @@ class _Reader:
         if self._dropped is not None:
             self._dropped_depth -= tag == self._dropped
             self._dropped = self._dropped if self._dropped_depth else None
-            self._told = self._told and self._dropped is not None
+            self._is_reported = self._is_reported and self._dropped is not None
             self._is_code = False
             shown = tag
         else:
@@ -249,10 +250,10 @@ class _Reader:
     def _end_element(self, tag: str) -> str:
         """End an element that is read, and return what it was read as."""
         shown, is_inline, drawn_from, is_struck = tag, tag in INLINE, None, False
-        if (same := self._open.get(tag)) is not None:
-            shown, is_inline, doubt, drawn_from, is_struck = same.pop()
+        if (opened := self._open.get(tag)) is not None:
+            shown, is_inline, doubt, drawn_from, is_struck = opened.pop()
             del self._doubts[len(self._doubts) - (doubt is not None) :]
-            if not same:
+            if not opened:
                 del self._open[tag]
         self._text += [self._set_apart.end("s")] if is_struck else []
         if tag == "ruby":
@@ -304,10 +305,10 @@ class _Reader:
         if tag in ("table", "figure"):
             self._outline.open_frame(tag, arranges_page=attributes.get("role") == "presentation")
         elif tag in LISTS:
-            self._tell_marks(attributes)
+            self._report_marks(attributes)
             self._outline.open_list(numbering(attributes) if tag == "ol" else None)
         elif tag in ITEMS:
-            self._tell_marks(attributes)
+            self._report_marks(attributes)
             self._outline.open_item(ITEMS[tag], integer(attributes.get("value", "")), number_style(attributes))
         elif self._outline.innermost == "table" and tag in ROW_GROUPS:
             self._outline.open_row_group()
@@ -316,7 +317,7 @@ class _Reader:
         elif self._outline.innermost == "table" and tag in CELLS:
             self._outline.open_cell(*spans(attributes), is_header=tag == "th")
 
-    def _tell_marks(self, attributes: Mapping[str, str]) -> None:
+    def _report_marks(self, attributes: Mapping[str, str]) -> None:
         """Report words that the style of a list or item puts before its items."""
         written = _MARKED.search(attributes.get("style", ""))
         if written and self._pictures and writes_words(written[1]):

@@ -77,39 +77,39 @@ class LinkedImages:
         self._left_out: Counter[str] = Counter()
         self._doubted: Counter[str] = Counter()
 
-    def doubt(self, *why: str) -> None:
+    def doubt(self, *reasons: str) -> None:
         """Count words that are read though readers may not see them, or see other signs."""
-        self._doubted.update(why)
+        self._doubted.update(reasons)
 
-    def leave_out(self, *what: str) -> None:
+    def leave_out(self, *elements: str) -> None:
         """Count what shows more than the text and is not read: an `iframe`, a `video`…"""
-        self._left_out.update(what)
+        self._left_out.update(elements)
 
     def at_address(self, address: str) -> StoredImage | None:
         """The image at an address as written in Markdown or HTML; None, and a warning, if it cannot be read."""
-        return self._remembered(address.strip(), is_path=False)
+        return self._image(address.strip(), is_path=False)
 
     def at_one_of(self, addresses: Sequence[str]) -> StoredImage | None:
         """The image at the first address that works; None, and a warning about the first, if none does."""
         if len(addresses) == 1:  # trying it beforehand would read it twice
             return self.at_address(addresses[0])
-        return self.at_address(next((address for address in addresses if self._can_be_had(address)), addresses[0]))
+        return self.at_address(next((address for address in addresses if self._is_available(address)), addresses[0]))
 
     def at_path(self, path: str) -> StoredImage | None:
         """The image at a path relative to the document's folder; None, and a warning, if it cannot be read."""
-        return self._remembered(path, is_path=True)
+        return self._image(path, is_path=True)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """A sentence for each picture that is missing, one for all after the twentieth, and one for everything else."""
-        counts = ", ".join(f"{count} {what}" for what, count in sorted(self._left_out.items()))
-        rest = [f"What these elements show was not read: {counts}."] if counts else []
-        rest += [f"Words were read in spite of {why}: {count}." for why, count in self._doubted.items()]
+        counts = ", ".join(f"{count} {element}" for element, count in sorted(self._left_out.items()))
+        other_warnings = [f"What these elements show was not read: {counts}."] if counts else []
+        other_warnings += [f"Words were read in spite of {reason}: {count}." for reason, count in self._doubted.items()]
         more = len(self._refusals) - LISTED_WARNINGS
         tail = (f"{more} more pictures could not be read.",) if more > 0 else ()
-        return (*self._refusals[:LISTED_WARNINGS], *tail, *rest)
+        return (*self._refusals[:LISTED_WARNINGS], *tail, *other_warnings)
 
-    def _remembered(self, reference: str, *, is_path: bool) -> StoredImage | None:
+    def _image(self, reference: str, *, is_path: bool) -> StoredImage | None:
         if reference not in self._known:
             try:
                 self._known[reference] = self._stored_from(self._path(reference) if is_path else self._data(reference))
@@ -118,7 +118,7 @@ class LinkedImages:
                 self._refusals.append(f"Picture {reference[:80]!r} was left out: {refusal}.")
         return self._known[reference]
 
-    def _can_be_had(self, address: str) -> bool:
+    def _is_available(self, address: str) -> bool:
         try:
             return bool(self._data(address.strip()))
         except DocumentError:

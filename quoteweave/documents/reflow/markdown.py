@@ -59,7 +59,7 @@ def parse_markdown(path: Path, images: ImageStore) -> ParsedDocument:
     Raises DocumentError when the file cannot be read, is larger than 16 MB, or holds more than 200,000 quotes.
     """
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES)
-    title, said, body, unread = _without_front_matter(text)
+    title, field_lines, body, unread = _without_front_matter(text)
     pictures = LinkedImages(path.parent, images)
     html, losses = _html(body)
     blocks = html_blocks(html, name=path.name, pictures=pictures)
@@ -67,7 +67,7 @@ def parse_markdown(path: Path, images: ImageStore) -> ParsedDocument:
     if title and title != heading:
         blocks.insert(0, FlowBlock(layout="title", text=title))
     is_headed = bool(blocks) and blocks[0].layout == "title" and blocks[0].level == 1
-    blocks[int(is_headed) : int(is_headed)] = (FlowBlock(layout="paragraph", text=field) for field in said)
+    blocks[int(is_headed) : int(is_headed)] = (FlowBlock(layout="paragraph", text=field) for field in field_lines)
     return paginate_blocks(
         blocks, name=path.name, warnings=(*warnings, *unread, *losses, *pictures.warnings), linked_files=pictures.files
     )
@@ -86,13 +86,13 @@ def _without_front_matter(text: str) -> tuple[str, list[str], str, tuple[str, ..
     fields = _fields(matter[1] or matter[2] or "", is_toml=matter[2] is not None)
     if not fields:
         return "", [], text, ()
-    others = (texts for name, texts in fields.items() if name not in ("title", *_READ_FIELDS))
-    is_prose = any(len(each.split()) >= _PROSE_WORDS for texts in others for each in texts)
+    other_fields = (texts for name, texts in fields.items() if name not in ("title", *_READ_FIELDS))
+    is_prose = any(len(value.split()) >= _PROSE_WORDS for texts in other_fields for value in texts)
     unread = (
         ("What its front matter says was not read, but for a title, authors, date and abstract.",) if is_prose else ()
     )
-    said = [f"{name}: {', '.join(fields[name])}" for name in _READ_FIELDS if fields.get(name)]
-    return ", ".join(fields.get("title", ())), said, text[matter.end() :], unread
+    field_lines = [f"{name}: {', '.join(fields[name])}" for name in _READ_FIELDS if fields.get(name)]
+    return ", ".join(fields.get("title", ())), field_lines, text[matter.end() :], unread
 
 
 def _fields(matter: str, *, is_toml: bool) -> Mapping[str, Sequence[str]]:
@@ -120,11 +120,11 @@ def _fields(matter: str, *, is_toml: bool) -> Mapping[str, Sequence[str]]:
 def _texts(value: object) -> Iterator[str]:
     """The texts of a value, and of what it contains, those of mappings with their names."""
     if isinstance(value, dict):
-        for name, each in value.items():
-            yield from (f"{name}: {text}" for text in _texts(each))
+        for name, part in value.items():
+            yield from (f"{name}: {text}" for text in _texts(part))
     elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
+        for part in value:
+            yield from _texts(part)
     elif text := " ".join(without_unstorable(str(value)).split()):  # which escapes may stand for
         yield text
 
@@ -149,9 +149,9 @@ def _html(text: str) -> tuple[str, tuple[str, ...]]:
             token.type = "math"
         elif token.type == "inline":
             _keep_lines(token)
-        for each in (token, *(token.children or ())):
-            if each.type in ("html_block", "html_inline"):
-                each.content = _OPENED.sub(lambda tag: _shown(tag, closed), each.content)
+        for part in (token, *(token.children or ())):
+            if part.type in ("html_block", "html_inline"):
+                part.content = _OPENED.sub(lambda tag: _shown(tag, closed), part.content)
     lost = any(token.type in _CONTAINERS and token.level >= _MAX_NESTING - 1 for token in tokens)
     warnings = (f"What is nested more than {_MAX_NESTING} deep was left out.",) if lost else ()
     return str(markdown.renderer.render(tokens, markdown.options, {})), warnings
@@ -164,9 +164,9 @@ def _keep_lines(token: "Token") -> None:
     if len(breaks) != len(lines) - 1:  # a break within code or HTML
         return
     labelled = _LABEL.match(lines[0]) is not None
-    for own, line in zip(breaks, map(str.lstrip, lines[1:]), strict=True):
+    for line_break, line in zip(breaks, map(str.lstrip, lines[1:]), strict=True):
         if _OWN_LINE.match(line) or (labelled and _LABEL.match(line)):
-            own.type, own.tag = "hardbreak", "br"
+            line_break.type, line_break.tag = "hardbreak", "br"
 
 
 def _shown(tag: re.Match[str], closed: Container[str]) -> str:
@@ -194,12 +194,12 @@ def _reference(state: "StateBlock", first: int, last: int, silent: bool) -> bool
 
 def _stars(state: "StateInline", silent: bool) -> bool:
     """A rule for markdown-it, which would otherwise take "2*3*4" for an emphasised 3: 234."""
-    found = _BETWEEN_DIGITS.match(state.src, state.pos)
-    if found is None:
+    stars = _BETWEEN_DIGITS.match(state.src, state.pos)
+    if stars is None:
         return False
     if not silent:
-        state.pending += found.group()
-    state.pos = found.end()
+        state.pending += stars.group()
+    state.pos = stars.end()
     return True
 
 

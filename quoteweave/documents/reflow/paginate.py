@@ -94,17 +94,17 @@ def _fragments(text: str, places: Sequence[re.Pattern[str]], limit: TextLimit) -
 
 
 def _packed(fragments: Iterator[str], limit: TextLimit) -> Iterator[str]:
-    held: list[str] = []
+    packed: list[str] = []
     chars = columns = 0
     for fragment in fragments:
         more_columns = _columns(fragment)
-        if held and not _fits(chars + len(fragment), columns + more_columns, limit):
-            yield "".join(held)
-            held, chars, columns = [], 0, 0
-        held.append(fragment)
+        if packed and not _fits(chars + len(fragment), columns + more_columns, limit):
+            yield "".join(packed)
+            packed, chars, columns = [], 0, 0
+        packed.append(fragment)
         chars, columns = chars + len(fragment), columns + more_columns
-    if held:
-        yield "".join(held)
+    if packed:
+        yield "".join(packed)
 
 
 def _columns(text: str) -> int:
@@ -166,7 +166,7 @@ def paginate_blocks(
     """
     quotes: list[Quote] = []
     page, top, ordinal = 0, MARGIN, 0
-    for block, section in with_sections(part for whole in blocks for part in _parts(whole)):
+    for block, section in with_sections(part for source_block in blocks for part in _parts(source_block)):
         wide, high = _extent(block)
         if ordinal and top + high > PAGE_HEIGHT - MARGIN:
             page, top, ordinal = page + 1, MARGIN, 0
@@ -179,9 +179,9 @@ def paginate_blocks(
         Page(number=number, label=str(number + 1), width=PAGE_WIDTH, height=PAGE_HEIGHT, text_source="file")
         for number in range(page + 1)
     )
-    nothing = () if quotes else ("There is no text in it.",)
+    no_text = () if quotes else ("There is no text in it.",)
     return ParsedDocument(
-        pages=pages, quotes=with_units(quotes), warnings=(*warnings, *nothing), linked_files=dict(linked_files or {})
+        pages=pages, quotes=with_units(quotes), warnings=(*warnings, *no_text), linked_files=dict(linked_files or {})
     )
 
 
@@ -210,16 +210,16 @@ def _parts(block: FlowBlock) -> Iterator[FlowBlock]:
     elif block.layout == "figure":
         text = shorten(block.text, MAX_CHARS)
         yield block.model_copy(update={"caption": caption, "text": text})
-        yield from _whole(block, caption, text)
+        yield from _repeated_in_full(block, caption, text)
         return
     else:
         texts = split_text(block.text, LINE_BREAKS if block.layout == "list" else PROSE_BREAKS, TEXT_LIMIT)
     for text in texts:
         yield block.model_copy(update={"caption": caption, "text": text})
-    yield from _whole(block, caption, block.text)
+    yield from _repeated_in_full(block, caption, block.text)
 
 
-def _whole(block: FlowBlock, caption: str | None, text: str) -> Iterator[FlowBlock]:
+def _repeated_in_full(block: FlowBlock, caption: str | None, text: str) -> Iterator[FlowBlock]:
     """Repeat in full a caption or text that was shortened, as blocks after the picture or table."""
     if block.caption and caption != " ".join(block.caption.split()):
         yield from _parts(FlowBlock(layout="caption", text=block.caption))

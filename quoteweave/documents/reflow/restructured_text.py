@@ -30,10 +30,10 @@ _BODY_SKIPPED = _FOR_PROGRAMS | _LEFT_OUT.keys() - {"figure"}  # the body of a f
 _CODE = frozenset(("code", "code-block", "sourcecode"))
 _ARGUMENT_SKIPPED = _BODY_SKIPPED | _CODE | {"figure", "parsed-literal", "only", "ifconfig"}
 
-_DIRECTIVE = lazy_regex(r"(?P<indent>[ \t]*)\.\. +(?:\|[^|]+\| +)?(?P<name>[\w:+-]*\w)::(?:[ \t]+(?P<said>.*))?")
+_DIRECTIVE = lazy_regex(r"(?P<indent>[ \t]*)\.\. +(?:\|[^|]+\| +)?(?P<name>[\w:+-]*\w)::(?:[ \t]+(?P<argument>.*))?")
 _FOOTNOTE = lazy_regex(r"[ \t]*\.\. +(?=\[)")
 _COMMENT = lazy_regex(r"(?P<indent>[ \t]*)\.\.(?:[ \t].*)?")
-_FIELD = lazy_regex(r"(?P<indent>[ \t]*):(?P<name>[^:`\s][^:`]*):(?:[ \t]+(?P<said>.*))?")
+_FIELD = lazy_regex(r"(?P<indent>[ \t]*):(?P<name>[^:`\s][^:`]*):(?:[ \t]+(?P<argument>.*))?")
 _UP_TO_TEXT = lazy_regex(r"[ \t]*(?:(?:[-*+•]|\(?(?:\d+|[A-Za-z#])[.)])[ \t]+)?")
 # Markup only counts where docutils recognises it: outside words, and directly at the text that it encloses. Markup that
 # is itself quoted ('"*"') opens nothing.
@@ -63,7 +63,7 @@ def parse_restructured_text(path: Path) -> ParsedDocument:
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES)
     reader = _Reader()
     plain = "\n".join(
-        block if is_literal else _in_columns(_INLINE.sub(_said_in_place, block))
+        block if is_literal else _in_columns(_INLINE.sub(_shown_in_place, block))
         for is_literal, lines in groupby(reader.lines(text), itemgetter(0))
         for block in ("\n".join(line for _, line in lines),)
     )
@@ -94,7 +94,7 @@ class _Reader:
                 if self._table is None:
                     yield False, ""
                 else:
-                    self._read_option(field["name"], field["said"] or "", self._table[1])
+                    self._read_option(field["name"], field["argument"] or "", self._table[1])
                 continue
             self._directive = ""
             if self._table is not None:
@@ -139,22 +139,22 @@ class _Reader:
             self._skipped = None
         return not ends
 
-    def _read_option(self, name: str, said: str, options: dict[str, str]) -> None:
+    def _read_option(self, name: str, argument: str, options: dict[str, str]) -> None:
         if name in ("file", "url"):
             self.left_out[LEFT_OUT] = None
             self._skipped = self._indent
-        options[name] = said
+        options[name] = argument
 
     def _read_line(self, line: str, indent: int, field: "re.Match[str] | None") -> str:
         if (directive := _DIRECTIVE.fullmatch(line)) is not None:
-            line = self._read_directive(directive["name"], directive["said"] or "", indent)
+            line = self._read_directive(directive["name"], directive["argument"] or "", indent)
         elif _FOOTNOTE.match(line):
             line = _FOOTNOTE.sub("", line)
         elif _COMMENT.fullmatch(line):
             self._skipped, self._is_empty_comment = indent, line.strip() == ".."
             return ""
         elif field is not None:
-            line = f"{field['indent']}{field['name']}: {field['said'] or ''}"
+            line = f"{field['indent']}{field['name']}: {field['argument'] or ''}"
         elif line.rstrip().endswith("::") and (begins := _UP_TO_TEXT.match(line)) is not None:
             self._literal = begins.end() if begins.end() < len(line.rstrip()) - 2 else indent
         line = line.rstrip()
@@ -162,7 +162,7 @@ class _Reader:
             return line
         return line[:-1] if line[-3:-2].strip() else line[:-2]
 
-    def _read_directive(self, name: str, said: str, indent: int) -> str:
+    def _read_directive(self, name: str, argument: str, indent: int) -> str:
         self._directive, self._indent = name, indent
         if name in _LEFT_OUT:
             self.left_out[_LEFT_OUT[name]] = None
@@ -172,7 +172,7 @@ class _Reader:
             self._literal = indent
         if name in ("list-table", "csv-table") and not self._is_within:
             self._table = name, {}, []
-        return "" if name in _ARGUMENT_SKIPPED else said
+        return "" if name in _ARGUMENT_SKIPPED else argument
 
 
 def _list_rows(lines: Sequence[str]) -> list[list[str]]:
@@ -208,10 +208,10 @@ def _csv_rows(lines: Sequence[str], options: Mapping[str, str]) -> list[list[str
         return []
 
 
-def _said_in_place(mark: "re.Match[str]") -> str:
+def _shown_in_place(mark: "re.Match[str]") -> str:
     """The text that the markup shows, and as many NULs as it is shorter."""
-    said = _said(mark)
-    return said if "\n" in mark[0] else said.ljust(len(mark[0]), "\0")
+    shown = _shown_text(mark)
+    return shown if "\n" in mark[0] else shown.ljust(len(mark[0]), "\0")
 
 
 def _in_columns(text: str) -> str:
@@ -224,7 +224,7 @@ def _in_columns(text: str) -> str:
     )
 
 
-def _said(mark: "re.Match[str]") -> str:
+def _shown_text(mark: "re.Match[str]") -> str:
     """The text that the markup shows, with an address to which it leads."""
     if mark["escaped"]:
         return mark["escaped"].strip()

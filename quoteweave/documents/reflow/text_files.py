@@ -70,7 +70,8 @@ _BRACKETS = lazy_regex(r"\([^()]*\)")
 _WORD = lazy_regex(r"[^\W\d_]{3}")
 # A term and, after two spaces or more, its explanation; no item's number, line of code, or row of three columns.
 _TWO_COLUMNS = lazy_regex(
-    r"[ ]*(?!\d{1,3}[.)]?[ ])(?P<term>[^\s;{}]+(?:[ ][^\s;{}]+){0,3})[ ]{2,}(?P<said>(?![#;%]|//|/\*)\S+(?:[ ]\S+)*)"
+    r"[ ]*(?!\d{1,3}[.)]?[ ])(?P<term>[^\s;{}]+(?:[ ][^\s;{}]+){0,3})[ ]{2,}"
+    r"(?P<explanation>(?![#;%]|//|/\*)\S+(?:[ ]\S+)*)"
 )
 _MIN_TERMS = 2
 # Where something begins after a gap in a line. Prose in two columns side by side has so many lines at least, and words
@@ -117,8 +118,8 @@ def text_blocks(text: str) -> Iterator[FlowBlock]:
     head_paragraphs = capitals_distinguish and _have_heads(_paragraphs(text[:_SAMPLE]))
     have_short_heads = _have_short_heads(_paragraphs(text[:_SAMPLE]))
     level, marks = 1, list[str]()
-    for number, (whole, is_last) in enumerate(_with_last(_paragraphs(text))):
-        title, mark, paragraph = _split_underlined(whole)
+    for number, (block, is_last) in enumerate(_with_last(_paragraphs(text))):
+        title, mark, paragraph = _split_underlined(block)
         if mark:
             marks += [mark] if mark not in marks else []
             yield FlowBlock(layout="title", text=title, level=1 + marks.index(mark))
@@ -134,10 +135,10 @@ def text_blocks(text: str) -> Iterator[FlowBlock]:
         # The author and date of a document are often directly below its title.
         is_short_head = have_short_heads and _is_short_head(first, rest)
         is_above = heads and rest and (level == 1 or head_paragraphs) and _is_above(first, rest)
-        parted = is_above or is_short_head
-        if parted:
+        is_headed = is_above or is_short_head
+        if is_headed:
             yield FlowBlock(layout="title", text=first, level=2 if is_short_head else level)
-        yield from _body(rest if parted else paragraph)
+        yield from _body(rest if is_headed else paragraph)
         level = 2
 
 
@@ -155,10 +156,10 @@ def _body(paragraph: str) -> Iterator[FlowBlock]:
         return
     before, items, column = list[str](), list[list[str]](), 0
     for line in paragraph.expandtabs().split("\n"):
-        found = _TWO_COLUMNS.fullmatch(line)
-        if found is not None and column in (0, found.start("said")):
-            column = found.start("said")
-            items.append([f"- {found['term'].rstrip(' :')}: {found['said']}"])
+        match = _TWO_COLUMNS.fullmatch(line)
+        if match is not None and column in (0, match.start("explanation")):
+            column = match.start("explanation")
+            items.append([f"- {match['term'].rstrip(' :')}: {match['explanation']}"])
         elif not items:
             before.append(line)
         elif len(line) - len(line.lstrip()) >= column:
@@ -180,13 +181,13 @@ def _prose_columns(paragraph: str) -> list[str]:
     begin = Counter(gap.end() for line in lines for gap in _AFTER_GAP.finditer(line))
     if len(lines) < _MIN_LINES or not begin:
         return []
-    (at, count), *others = begin.most_common(2)
-    if count < _BEGIN_AT_ONE * len(lines) or any(2 * number > len(lines) for _, number in others):
+    (at, count), *further = begin.most_common(2)
+    if count < _BEGIN_AT_ONE * len(lines) or any(2 * number > len(lines) for _, number in further):
         return []
     if any(line[at - 2 : at].strip() for line in lines):
         return []
     parts = ((line[:at], line[at:]) for line in lines)
-    columns = [list(filter(None, map(str.strip, own))) for own in zip(*parts, strict=True)]
+    columns = [list(filter(None, map(str.strip, column_lines))) for column_lines in zip(*parts, strict=True)]
     return ["\n".join(column) for column in columns] if all(map(_is_prose_column, columns)) else []
 
 
@@ -218,16 +219,16 @@ def _bordered_table(paragraph: str) -> str:
         return ""
     spans = [slice(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
     rows = list[list[list[str]]]()  # for each cell, the texts of its lines
-    goes_on = False
+    continues_row = False
     for line in lines:
         is_rule = not line.strip(" -") or _BORDER.fullmatch(line) is not None
         if not is_rule:
             cells = [cell_text(line[span]) for span in spans]
-            if cells[0] or not goes_on:
+            if cells[0] or not continues_row:
                 rows.append([[] for _ in spans])
             for parts, cell in zip(rows[-1], cells, strict=True):
                 parts.extend(filter(None, (cell,)))
-        goes_on = not is_rule
+        continues_row = not is_rule
     return "\n".join(" | ".join(map(" ".join, row)) for row in rows)
 
 
@@ -278,7 +279,8 @@ def _is_above(first: str, rest: str) -> bool:
 
 def _have_short_heads(paragraphs: Iterator[str]) -> bool:
     """Whether `_MIN_HEADED` paragraphs, and half of those with several lines, begin with a short heading."""
-    heads = [_is_short_head(first, rest) for first, _, rest in (one.partition("\n") for one in paragraphs) if rest]
+    parts = (paragraph.partition("\n") for paragraph in paragraphs)
+    heads = [_is_short_head(first, rest) for first, _, rest in parts if rest]
     return sum(heads) >= max(_MIN_HEADED, len(heads) / 2)
 
 
@@ -302,14 +304,14 @@ def _split_underlined(paragraph: str) -> tuple[str, str, str]:
     Returns the heading, its marks, which determine its level ("=", or "==" with a line above), and the rest; without
     such a heading, two empty texts and the paragraph.
     """
-    found = _UNDERLINED.match(paragraph)
-    if found is None or found["above"] not in (None, found["mark"]):
+    match = _UNDERLINED.match(paragraph)
+    if match is None or match["above"] not in (None, match["mark"]):
         return "", "", paragraph
-    title, marks = found["title"].strip(), len(found["line"])
+    title, marks = match["title"].strip(), len(match["line"])
     is_long = marks >= len(title) if len(title) > _MAX_TITLE else 2 * marks >= len(title)
     if not is_long or len(title) > _MAX_UNDERLINED or not any(map(str.isalpha, title)):
         return "", "", paragraph
-    return title, found["mark"] * (2 if found["above"] else 1), paragraph[found.end() :]
+    return title, match["mark"] * (2 if match["above"] else 1), paragraph[match.end() :]
 
 
 def _is_heading(line: str) -> bool:

@@ -41,9 +41,10 @@ class OpenContainer:
     def result(self) -> list[FlowBlock]:
         """The resulting blocks: a data table becomes one block and its pictures; otherwise, the collected blocks."""
         if self.tag == "table" and not self._arranges_page() and any(len(row) > 1 for row in self.rows):
-            table, own = self._table(), self.blocks[self.before_cells :]
+            table, cell_blocks = self._table(), self.blocks[self.before_cells :]
             if table.text:  # if all cells are empty, there may be words beside them
-                return [*self.blocks[: self.before_cells], table, *(one for one in own if one.layout == "figure")]
+                figures = [block for block in cell_blocks if block.layout == "figure"]
+                return [*self.blocks[: self.before_cells], table, *figures]
         if _stands_beside_picture(self.rows):
             self.blocks[self.before_cells :] = _labelled(self.blocks[self.before_cells :], self.rows)
         return self._captioned(" ".join(self.captions))
@@ -250,8 +251,8 @@ class BlockCollector:
         if first is None and numbering is not None and numbering.is_reversed and place < len(self._known_lengths):
             first = self._known_lengths[place]
         self.list_lengths.append(0)
-        around = self._lists[-1].item if self._lists else None
-        self._lists.append(_List(place, numbering, 1 if first is None else first, around))
+        outer_item = self._lists[-1].item if self._lists else None
+        self._lists.append(_List(place, numbering, 1 if first is None else first, outer_item))
 
     def close_list(self) -> None:
         """End the innermost list; the outermost one becomes a block, with all the lists inside it."""
@@ -276,8 +277,8 @@ class BlockCollector:
             self.list_lengths[inner.place] += 1
             self._marker = inner.marker(own_number, style)
         if tag != "dd" or inner.item is None or not inner.item.term:
-            around = self._lists[-2].item if len(self._lists) > 1 else None
-            inner.item = _Item(around, term=tag == "dt")
+            outer_item = self._lists[-2].item if len(self._lists) > 1 else None
+            inner.item = _Item(outer_item, term=tag == "dt")
 
     def add_caption(self, text: str) -> None:
         """Set the caption of the innermost table or figure."""

@@ -97,11 +97,11 @@ def cell_texts(rows: Iterable[Sequence[Cell]], group_starts: Container[int] = ()
 
 def _joined(before: Sequence[str], behind: Sequence[str]) -> tuple[str, ...] | None:
     """Two columns as one where one of them has but signs, below names that both share; else None."""
-    both = [(one, other) for one, other in zip(before, behind, strict=True) if one and other]
-    pairs = [(one, other) for one, other in both if one != other or _VALUE.fullmatch(one)]
+    shared = [(left, right) for left, right in zip(before, behind, strict=True) if left and right]
+    pairs = [(left, right) for left, right in shared if left != right or _VALUE.fullmatch(left)]
     if not pairs or not all(map(_is_number_with_sign, pairs)):
         return None
-    texts = (one if one == other else _with_sign(one, other) for one, other in zip(before, behind, strict=True))
+    texts = (left if left == right else _with_sign(left, right) for left, right in zip(before, behind, strict=True))
     return tuple(texts)
 
 

@@ -19,7 +19,7 @@ EMPTY = frozenset({"embed", "frame"})
 """Elements that a reader would miss and that contain nothing."""
 SVG_WORDS = frozenset({"text", "foreignobject"})
 """The elements of a drawing that contain words."""
-TOLD_WITH_WORDS = frozenset({"button", "noscript", "template"})
+REPORTED_WITH_WORDS = frozenset({"button", "noscript", "template"})
 """Elements that are reported if they contain words: some are seen without scripts, or once a script shows them."""
 CODE = frozenset({"script", "style"})
 """Elements whose content is not text."""
@@ -64,7 +64,7 @@ def html_losses(text: str, encoded: bytes, *, has_text: bool) -> Iterator[str]:
     """Name each thing that a reader of the page may see but that is not read; `encoded` is the text in UTF-8."""
     lower = text.lower()
     unclosed = _unclosed(lower) or (["comment or tag"] if _is_cut_off(encoded) else [])
-    yield from (f"unclosed {what}" for what in unclosed)
+    yield from (f"unclosed {element}" for element in unclosed)
     if "<style" in lower:
         page, sheets = split_styles(lower)
         rules = (rule for sheet in sheets for rule in _writing_rules(sheet))
@@ -80,8 +80,8 @@ def html_losses(text: str, encoded: bytes, *, has_text: bool) -> Iterator[str]:
 def _unclosed(lower: str) -> list[str]:
     """Dropped elements that are opened more often than closed, so that the rest of the page may be lost with them."""
     first, *scripts = lower.split("<script")
-    rest = first + "".join(script.partition("</script")[2] for script in scripts)
-    unclosed = [tag for tag in _CLOSED_NAMES.split() if len(re.findall(rf"<{tag}[\s>]", rest)) > rest.count(f"</{tag}")]
+    page = first + "".join(script.partition("</script")[2] for script in scripts)
+    unclosed = [tag for tag in _CLOSED_NAMES.split() if len(re.findall(rf"<{tag}[\s>]", page)) > page.count(f"</{tag}")]
     return [*unclosed, *(["script"] if scripts and "</script" not in scripts[-1] else [])]
 
 
@@ -114,8 +114,8 @@ def _applies(rule: Sequence[str], page: str) -> bool:
 def _writes(script: str) -> bool:
     """Whether a script writes anything into the page that may show words; what it loads cannot be known."""
     for called in islice(_WRITE.finditer(script), MAX_RULES):
-        given = script[called.end() : called.end() + MAX_WRITTEN].partition(");")[0].rpartition(")")
-        written = (given[0] or given[2]).replace("%3c", "<").replace("%3e", ">").replace("\\x3c", "<")
+        arguments = script[called.end() : called.end() + MAX_WRITTEN].partition(");")[0].rpartition(")")
+        written = (arguments[0] or arguments[2]).replace("%3c", "<").replace("%3e", ">").replace("\\x3c", "<")
         if _HAS_LETTERS.search(_SHOWS_NONE.sub("", written)):
             return True
     return False

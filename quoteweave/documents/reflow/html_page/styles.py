@@ -44,6 +44,7 @@ _UNSEEN = {
     **dict.fromkeys(("left", "top", "text-indent"), lazy_regex(r"-\d{3}.*")),
     "font-size": lazy_regex("0(?:[a-z]+|%)?"),
 }
+_BLOCK_DISPLAYS = ("block", "flex", "grid", "table", "table-row", "table-cell", "list-item")
 _SHOWN_AS = {
     **{
         ("text-decoration", "line-through"): STRUCK,
@@ -51,7 +52,7 @@ _SHOWN_AS = {
         ("vertical-align", "sub"): "sub",
     },
     **{("font-family", font): font for font in ("symbol", "wingdings")},
-    **{("display", each): "div" for each in ("block", "flex", "grid", "table", "table-row", "table-cell", "list-item")},
+    **dict.fromkeys((("display", value) for value in _BLOCK_DISPLAYS), "div"),
 }
 # What is followed up where it depends on the elements around.
 _ANYWHERE = frozenset({"text-decoration", *_UNSEEN})
@@ -90,7 +91,7 @@ def style_rules(sheet: str) -> Iterator[tuple[tuple[str, ...], str]]:
     around: list[str] = []
     for piece in (before + " ".join(comment.partition("*/")[2] for comment in comments)).split("}"):
         *opened, declarations = piece.split("{")
-        around += (each.rpartition(";")[2].strip() for each in opened)
+        around += (opening.rpartition(";")[2].strip() for opening in opened)
         if around:
             yield tuple(around[-_MAX_AROUND:]), declarations
         del around[-1:]
@@ -98,7 +99,7 @@ def style_rules(sheet: str) -> Iterator[tuple[tuple[str, ...], str]]:
 
 def is_for_print(around: Sequence[str]) -> bool:
     """Whether a rule with these conditions around it is for print alone."""
-    return any("@media" in each and "print" in each and not _SCREEN.search(each) for each in around)
+    return any("@media" in condition and "print" in condition and not _SCREEN.search(condition) for condition in around)
 
 
 def display_of(declarations: str) -> str | None:
@@ -130,10 +131,10 @@ class PageStyles:
         effects = list(islice(_effects_of_selectors(sheets), MAX_RULES + 1))
         self.doubts = () if are_few and len(effects) <= MAX_RULES else (TOO_LONG,)
         """Why words are read that may be hidden or struck out."""
-        if len(effects) <= MAX_RULES and any(any(each.values()) for _, each in effects):
-            for number, (parts, each) in enumerate(effects):
+        if len(effects) <= MAX_RULES and any(any(rule_effects.values()) for _, rule_effects in effects):
+            for number, (parts, rule_effects) in enumerate(effects):
                 *around, names = (frozenset(_NAMES.findall(part)) for part in parts)
-                self._effects[min(names)].append(_Effects(number, names, tuple(around), each))
+                self._effects[min(names)].append(_Effects(number, names, tuple(around), rule_effects))
         self._depends_on_others = any(rule.around for rules in self._effects.values() for rule in rules)
         self._named = _named_by_scripts(lower) if self._hiding else set[str]()
         for tag in self._named & self._hiding.keys():
@@ -178,10 +179,10 @@ class PageStyles:
 
     def _of(self, rules: Mapping[str, Sequence[_Rule]], names: Iterable[str]) -> list[_Rule]:
         """The rules with any of these names; once more were compared than may be, none from then on."""
-        found = [rule for name in names for rule in rules.get(name, ())]
-        self._left -= len(found)
+        candidates = [rule for name in names for rule in rules.get(name, ())]
+        self._left -= len(candidates)
         if self._left >= 0:
-            return found
+            return candidates
         self._hiding.clear()
         self._effects.clear()
         self.doubts = (TOO_LONG,)
@@ -211,9 +212,9 @@ class PageStyles:
 
     def are_unseen(self, tag: str, attributes: Mapping[str, str]) -> bool:
         """Whether styles show nothing of an element's words, at least until a script changes it."""
-        found = self._effects_on(tag, attributes)
+        effects = self._effects_on(tag, attributes)
         # Letters of no size between the boxes of a page close up the spaces there.
-        return any(found[name] == UNSEEN and (name != "font-size" or tag in _PLAIN) for name in found)
+        return any(effects[name] == UNSEEN and (name != "font-size" or tag in _PLAIN) for name in effects)
 
     def _effects_on(self, tag: str, attributes: Mapping[str, str]) -> dict[str, str]:
         if self._last is None or self._last[:2] != (tag, attributes):
@@ -235,7 +236,7 @@ class PageStyles:
         within = self._around[-_MAX_DEPTH:-1] if around else []
         self._left -= _MATCHED + len(within)
         outer = iter(within)
-        return all(any(names <= each for each in outer) for names in around)
+        return all(any(names <= element_names for element_names in outer) for names in around)
 
 
 class _Effects(NamedTuple):
@@ -253,8 +254,8 @@ def _names_of(tag: str, attributes: Mapping[str, str]) -> frozenset[str]:
 
 
 @lru_cache(1024)
-def _names(tag: str, own: str, classes: str) -> frozenset[str]:
-    return frozenset((tag, f"#{own.lower()}", *(f".{each}" for each in classes.lower().split())))
+def _names(tag: str, element_id: str, classes: str) -> frozenset[str]:
+    return frozenset((tag, f"#{element_id.lower()}", *(f".{class_name}" for class_name in classes.lower().split())))
 
 
 def _effects_of(declarations: str) -> dict[str, str]:
@@ -278,9 +279,9 @@ def _effects_of_selectors(sheets: Sequence[str]) -> Iterator[tuple[list[str], di
                 continue
             for selector in selectors.split(","):
                 parts = selector.replace(">", " ").split()[:_MAX_AROUND]
-                own = effects if len(parts) == 1 else {n: e for n, e in effects.items() if n in _ANYWHERE}
-                if own and parts and all(map(_SIMPLE.fullmatch, parts)):
-                    yield parts, own
+                applicable = effects if len(parts) == 1 else {n: e for n, e in effects.items() if n in _ANYWHERE}
+                if applicable and parts and all(map(_SIMPLE.fullmatch, parts)):
+                    yield parts, applicable
 
 
 def numbering(attributes: Mapping[str, str]) -> Numbering:
@@ -313,12 +314,12 @@ def _display_selectors(sheets: Sequence[str]) -> Iterator[tuple[str, bool, bool]
         for (*around, selectors), declarations in style_rules(sheet):
             display = display_of(declarations)
             if display is not None and not is_for_print(around):
-                yield from ((each.strip(), display == "none", not around) for each in selectors.split(","))
+                yield from ((selector.strip(), display == "none", not around) for selector in selectors.split(","))
 
 
 def _named_by_scripts(lower: str) -> set[str]:
     """The words of the page's scripts, and of what attributes say that actions and links show."""
     scripts = (script.partition("</script")[0] for script in lower.split("<script")[1:])
-    values = (next(filter(None, found.groups()), "") for found in _SHOWING.finditer(lower))
-    said = (value for value in values if "/" not in value.partition("(")[0])  # no other page
-    return {word.group() for text in chain(scripts, said) for word in _SCRIPT_WORD.finditer(text)}
+    values = (next(filter(None, match.groups()), "") for match in _SHOWING.finditer(lower))
+    shown_names = (value for value in values if "/" not in value.partition("(")[0])  # no other page
+    return {word.group() for text in chain(scripts, shown_names) for word in _SCRIPT_WORD.finditer(text)}
