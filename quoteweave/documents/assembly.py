@@ -40,7 +40,7 @@ def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> Pars
     section: str | None = None
     for page, page_layouts, label in zip(pages, layouts, labels, strict=True):
         captions = find_captions(page.elements, page_layouts)
-        under, section = _sections(page, page_layouts, section)
+        titles_above, section = _sections(page, page_layouts, section)
         for ordinal, (element, layout) in enumerate(zip(page.elements, page_layouts, strict=True)):
             quotes.append(
                 Quote(
@@ -51,7 +51,7 @@ def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> Pars
                     bbox=tuple(round(edge, 2) for edge in element.box),
                     kind="text" if element.found_as == "text" else "image",
                     layout=layout,
-                    section=under[ordinal],
+                    section=titles_above[ordinal],
                     caption=captions.get(ordinal),
                     text=element.text,
                     ocr_text=element.ocr_text,
@@ -74,7 +74,7 @@ def _sections(page: PageContent, layouts: Sequence[Layout], section: str | None)
     """
     pictures = [element.box for element in page.elements if element.found_as not in ("text", "page")]
     on_picture: dict[Box, str] = {}
-    under: list[str | None] = []
+    titles_above: list[str | None] = []
     for element, layout in zip(page.elements, layouts, strict=True):
         around = next(
             (box for box in pictures if element.found_as == "text" and inside(element.box, box) > ON_PICTURE), None
@@ -83,9 +83,9 @@ def _sections(page: PageContent, layouts: Sequence[Layout], section: str | None)
             on_picture[around] = element.text[:TITLE_LENGTH]
         elif layout == "title":
             section = element.text[:TITLE_LENGTH]
-        whole_page = element.found_as == "page" and under
-        under.append(under[0] if whole_page else on_picture.get(around, section) if around else section)
-    return under, section
+        whole_page = element.found_as == "page" and titles_above
+        titles_above.append(titles_above[0] if whole_page else on_picture.get(around, section) if around else section)
+    return titles_above, section
 
 
 def _page(page: PageContent, label: str, headings: tuple[str, ...]) -> Page:
@@ -103,14 +103,14 @@ def _page(page: PageContent, label: str, headings: tuple[str, ...]) -> Page:
 def _layouts(pages: Sequence[PageContent]) -> list[list[Layout]]:
     headers_and_footers = find_headers_and_footers(pages)
     body = body_size(pages)
-    steps = [find_steps(page.elements) for page in pages]
+    steps_of_pages = [find_steps(page.elements) for page in pages]
     return [
         [
             headers_and_footers.get((page.number, i))
-            or (element.found_as if element.found_as != "text" else _text_layout(element, body.of(page), i in own))
+            or (element.found_as if element.found_as != "text" else _text_layout(element, body.of(page), i in steps))
             for i, element in enumerate(page.elements)
         ]
-        for page, own in zip(pages, steps, strict=True)
+        for page, steps in zip(pages, steps_of_pages, strict=True)
     ]
 
 
@@ -121,18 +121,18 @@ def _with_whole_lists(
     new_pages, new_layouts = [], []
     for page, page_layouts in zip(pages, layouts, strict=True):
         elements: list[PageElement] = []
-        own_layouts: list[Layout] = []
+        joined: list[Layout] = []
         for element, layout in zip(page.elements, page_layouts, strict=True):
-            if layout == "list" and own_layouts and own_layouts[-1] == "list" and _same_list(elements[-1], element):
+            if layout == "list" and joined[-1:] == ["list"] and _are_in_one_list(elements[-1], element):
                 before = elements[-1]
                 box = hull([before.box, element.box])
                 text, broken = f"{before.text}\n{element.text}", (*before.broken_words, *element.broken_words)
                 elements[-1] = replace(before, box=box, text=text, broken_words=broken)
             else:
                 elements.append(element)
-                own_layouts.append(layout)
+                joined.append(layout)
         new_pages.append(replace(page, elements=tuple(elements)))
-        new_layouts.append(own_layouts)
+        new_layouts.append(joined)
     return new_pages, new_layouts
 
 
@@ -140,8 +140,8 @@ def _with_whole_words(pages: Sequence[PageContent], layouts: Sequence[Sequence[L
     """Join words that are hyphenated across columns or pages, and put the whole word where it begins."""
     elements = [list(page.elements) for page in pages]
     running = [
-        (own, i)
-        for own, page_layouts in zip(elements, layouts, strict=True)
+        (page_elements, i)
+        for page_elements, page_layouts in zip(elements, layouts, strict=True)
         for i, layout in enumerate(page_layouts)
         if layout in BODY_LAYOUTS
     ]
@@ -153,7 +153,7 @@ def _with_whole_words(pages: Sequence[PageContent], layouts: Sequence[Sequence[L
             words = (*before[i].broken_words, broken)
             before[i] = replace(before[i], text=start[:-1] + end, broken_words=words)
             after[j] = replace(after[j], text=rest.lstrip())
-    return [replace(page, elements=tuple(own)) for page, own in zip(pages, elements, strict=True)]
+    return [replace(page, elements=tuple(page_elements)) for page, page_elements in zip(pages, elements, strict=True)]
 
 
 def _with_compounds(pages: Sequence[PageContent]) -> list[PageContent]:
@@ -163,11 +163,11 @@ def _with_compounds(pages: Sequence[PageContent]) -> list[PageContent]:
     """
     elements = [element for page in pages for element in page.elements if element.found_as == "text"]
     joined = Counter("".join(broken).casefold() for element in elements for broken in element.broken_words)
-    found = Counter(word.casefold() for element in elements if joined for word in _WORD.findall(element.text))
+    counts = Counter(word.casefold() for element in elements if joined for word in _WORD.findall(element.text))
 
     def is_compound(broken: BrokenWord) -> bool:
-        whole = "".join(broken).casefold()
-        return found["-".join(broken).casefold()] >= MIN_HYPHENATED and found[whole] <= joined[whole]
+        word = "".join(broken).casefold()
+        return counts["-".join(broken).casefold()] >= MIN_HYPHENATED and counts[word] <= joined[word]
 
     def with_hyphens(element: PageElement) -> PageElement:
         text = element.text
@@ -178,7 +178,7 @@ def _with_compounds(pages: Sequence[PageContent]) -> list[PageContent]:
     return [replace(page, elements=tuple(map(with_hyphens, page.elements))) for page in pages]
 
 
-def _same_list(before: PageElement, item: PageElement) -> bool:
+def _are_in_one_list(before: PageElement, item: PageElement) -> bool:
     across = min(before.box[2], item.box[2]) - max(before.box[0], item.box[0])
     near = -2 < item.box[1] - before.box[3] < 1.6 * item.size and across > 0
     return near and len(before.text) + len(item.text) <= MAX_LIST_CHARACTERS

@@ -51,7 +51,7 @@ class FoundFile:
 
 
 def find_files(
-    paths: Sequence[Path], passed_over: Counter[str] | None = None, *, own: Path | None = None
+    paths: Sequence[Path], passed_over: Counter[str] | None = None, *, collection: Path | None = None
 ) -> list[FoundFile]:
     """Files in the order of their names, each once, however often it is reached; links to folders are not followed.
 
@@ -65,14 +65,14 @@ def find_files(
     files_by_path: dict[str, FoundFile] = {}
     folders = folders_among(paths)
     alone = [path for path in paths if path not in folders]
-    walk = _Walk({os.path.realpath(path) for path in alone}, own)
+    walk = _Walk({os.path.realpath(path) for path in alone}, collection)
     # A file is named from the outermost folder that was added, whatever their order.
     for folder in sorted(folders, key=lambda folder: len(folder.resolve().parts)):
         # If both a link and the file it leads to are found, the file is used.
         for file in sorted(walk.below(folder), key=_is_link):
             files_by_path.setdefault(file.real, file)
     for path in alone:
-        file = _found(path, path.parent.resolve(), path.name, os.path.realpath(path))
+        file = _found_file(path, path.parent.resolve(), path.name, os.path.realpath(path))
         files_by_path.setdefault(file.real, file)
     if passed_over is not None:
         passed_over.update(walk.passed_over())
@@ -121,27 +121,27 @@ def _is_folder(path: Path) -> bool:
 class _Walk:
     """Searches folders, each once, and records what it skips there."""
 
-    def __init__(self, alone: AbstractSet[str], own: Path | None) -> None:
-        self._alone, self._looked_into = alone, set[str]()  # real paths of files, and of folders
-        self._own = own and os.path.realpath(own)
-        self._aside: list[tuple[str, str]] = []  # the key under which it counts, and its real path
-        self._others = Counter[str]()  # by suffix
+    def __init__(self, alone: AbstractSet[str], collection: Path | None) -> None:
+        self._alone, self._searched = alone, set[str]()  # real paths of files, and of folders
+        self._collection = collection and os.path.realpath(collection)
+        self._skipped: list[tuple[str, str]] = []  # the key under which it counts, and its real path
+        self._other_files = Counter[str]()  # by suffix
 
     def passed_over(self) -> Counter[str]:
         """How much of each kind was skipped and not reached by another path."""
-        reached = self._alone | self._looked_into
-        return self._others + Counter(kind for kind, place in self._aside if place not in reached)
+        reached = self._alone | self._searched
+        return self._other_files + Counter(kind for kind, place in self._skipped if place not in reached)
 
     def below(self, folder: Path) -> Iterator[FoundFile]:
         """The files below a folder that can be read, and the folders there that cannot be searched."""
         root = folder.resolve()
         failed: list[OSError] = []
         for parent, folders, files in os.walk(folder, onerror=failed.append):
-            here = os.path.realpath(parent)
-            if here in self._looked_into or self._is_collection(here, files):
+            real_folder = os.path.realpath(parent)
+            if real_folder in self._searched or self._is_collection(real_folder, files):
                 folders.clear()
                 continue
-            self._looked_into.add(here)
+            self._searched.add(real_folder)
             folders[:] = [name for name in sorted(folders) if not self._passes_over_folder(parent, name)]
             for name in sorted(files):
                 path = Path(parent, name)
@@ -150,15 +150,15 @@ class _Walk:
                     continue
                 refused = f"{suffix} files are not read; {ADVICE[suffix]}" if suffix in ADVICE else None
                 # `islink` also works in a folder that may be listed but not entered.
-                real = os.path.realpath(path) if os.path.islink(path) else str(Path(here, name))  # noqa: PTH114
-                yield _found(path, root, path.relative_to(folder).as_posix(), real, refused)
+                real = os.path.realpath(path) if os.path.islink(path) else str(Path(real_folder, name))  # noqa: PTH114
+                yield _found_file(path, root, path.relative_to(folder).as_posix(), real, refused)
         yield from self._closed(folder, root, failed)
 
     def _is_collection(self, folder: str, files: Sequence[str]) -> bool:
         if not COLLECTION_FILES.issubset(files):
-            return folder == self._own
-        if folder != self._own:
-            self._aside.append((COLLECTIONS, folder))
+            return folder == self._collection
+        if folder != self._collection:
+            self._skipped.append((COLLECTIONS, folder))
         return True
 
     def _passes_over_folder(self, parent: str, name: str) -> bool:
@@ -166,7 +166,7 @@ class _Walk:
         path = os.path.join(parent, name)  # noqa: PTH118 - `islink` also works where a path is too long for the system
         kind = HIDDEN_FOLDERS if name.startswith(".") else LINKED_FOLDERS if os.path.islink(path) else None  # noqa: PTH114
         if kind is not None:
-            self._aside.append((kind, os.path.realpath(path)))
+            self._skipped.append((kind, os.path.realpath(path)))
         return kind is not None
 
     def _passes_over_file(self, path: Path, suffix: str) -> bool:
@@ -174,12 +174,12 @@ class _Walk:
         if path.name.startswith((".", "~$")):
             # "._a.pdf" is written by macOS beside "a.pdf" on disks of other systems, and is no document.
             if path.name[0] == "." and not path.name.startswith("._") and is_document_name(path.name):
-                self._aside.append((HIDDEN, os.path.realpath(path)))
+                self._skipped.append((HIDDEN, os.path.realpath(path)))
             return True
         if is_document(path) or (suffix in ADVICE and suffix not in SKIPPED_SUFFIXES):
             return False
         if not self._alone or os.path.realpath(path) not in self._alone:
-            self._others[suffix] += 1
+            self._other_files[suffix] += 1
         return True
 
     def _closed(self, folder: Path, root: Path, failed: Sequence[OSError]) -> Iterator[FoundFile]:
@@ -188,12 +188,12 @@ class _Walk:
             if path == folder:
                 raise UsageError(f"{folder} cannot be read ({error.strerror})")
             real = os.path.realpath(path)
-            self._looked_into.add(real)
+            self._searched.add(real)
             name = path.relative_to(folder).as_posix()
-            yield _found(path, root, name, real, f"this folder cannot be read ({error.strerror})", is_folder=True)
+            yield _found_file(path, root, name, real, f"this folder cannot be read ({error.strerror})", is_folder=True)
 
 
-def _found(
+def _found_file(
     path: Path, root: Path, name: str, real: str, refused: str | None = None, *, is_folder: bool = False
 ) -> FoundFile:
     try:

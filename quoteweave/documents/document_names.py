@@ -22,7 +22,7 @@ _CONTROLS = lazy_regex("[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownFile:
     """The file of a document or a recorded failure."""
 
     name: str
@@ -54,7 +54,7 @@ def name_files(
     content_of: Callable[[Path], str],
     failures: Iterable[Failure] = (),
     prefix: str | None = None,
-    given: Mapping[Path, str] | None = None,
+    upload_names: Mapping[Path, str] | None = None,
 ) -> list[FoundFile]:
     """The same files with the names that their documents have or will have, in the order of these names.
 
@@ -64,7 +64,7 @@ def name_files(
     replace documents of these names wherever those came from, whose origin stays. Raises UsageError for a bad prefix.
     """
     known_documents = [
-        _Known(
+        _KnownFile(
             name,
             origin.root,
             origin.path or name,
@@ -75,14 +75,14 @@ def name_files(
         for name, origin in origins.items()
     ]
     known_documents += [
-        _Known(failure.name, failure.root, failure.path or failure.name, failure.content, False, False)
+        _KnownFile(failure.name, failure.root, failure.path or failure.name, failure.content, False, False)
         for failure in failures
         if failure.name not in origins
     ]
     bare = check_prefix(prefix) if prefix is not None else None
-    naming = _Naming(sorted(known_documents, key=lambda one: one.name), bare, content_of)
-    naming.give_names(files, given or {}, origins)
-    files = [file for file in files if file.path not in (given or {})]
+    naming = _Naming(sorted(known_documents, key=lambda document: document.name), bare, content_of)
+    naming.give_names(files, upload_names or {}, origins)
+    files = [file for file in files if file.path not in (upload_names or {})]
     return sorted(naming.names_of(sorted(files, key=lambda file: (file.name, file.root))), key=lambda file: file.name)
 
 
@@ -96,10 +96,10 @@ def has_extended_name(file: FoundFile, prefix: str | None) -> bool:
 class _Naming:
     """Chooses the names for the files of one command."""
 
-    known: Sequence[_Known]
+    known: Sequence[_KnownFile]
     prefix: str | None
     content_of: Callable[[Path], str]
-    given: dict[str, FoundFile] = field(default_factory=dict)
+    named: dict[str, FoundFile] = field(default_factory=dict)
     """Files that have been given their names, by name."""
 
     def give_names(self, files: Iterable[FoundFile], names: Mapping[Path, str], origins: Mapping[str, Origin]) -> None:
@@ -111,10 +111,10 @@ class _Naming:
                 self._give(replace(file, root=root), name, below)
 
     def names_of(self, files: Sequence[FoundFile]) -> list[FoundFile]:
-        left = self._keep(files)
-        left = self._keep_imported(left)
-        left = self._keep_moved(left)
-        return [*self.given.values(), *self._name_new(left)]
+        unnamed = self._keep(files)
+        unnamed = self._keep_imported(unnamed)
+        unnamed = self._keep_moved(unnamed)
+        return [*self.named.values(), *self._name_new(unnamed)]
 
     def _keep(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """Name the files of known documents and return the others, as the following methods do, too."""
@@ -122,7 +122,7 @@ class _Naming:
         unnamed = []
         for file in files:
             document = by_file.get(str(file.root / file.name))
-            if document is None or document.name in self.given:
+            if document is None or document.name in self.named:
                 unnamed.append(file)
                 continue
             # A folder above the document's folder becomes its origin if it is added; one below changes nothing.
@@ -133,18 +133,18 @@ class _Naming:
 
     def _keep_imported(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """Name files that replace imported documents, which are identified by name alone."""
-        imported = {one.name: one for one in self.known if one.imported} if self.prefix is None else {}
-        left = []
+        imported = {document.name: document for document in self.known if document.imported and self.prefix is None}
+        unnamed = []
         for file in sorted(files, key=lambda file: file.name in imported and imported[file.name].root != file.root):
-            if file.name in imported and file.name not in self.given:
+            if file.name in imported and file.name not in self.named:
                 self._give(file, file.name, file.name)
             else:
-                left.append(file)
-        return left
+                unnamed.append(file)
+        return unnamed
 
     def _keep_moved(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """Name files moved with their folder: the old file is gone, and the path below the folder is the same."""
-        by_path: defaultdict[str, list[_Known]] = defaultdict(list)
+        by_path: defaultdict[str, list[_KnownFile]] = defaultdict(list)
         for document in self.known:
             if not document.by_name and (self.prefix is None or document.name.startswith(f"{self.prefix}/")):
                 by_path[document.below].append(document)
@@ -153,7 +153,7 @@ class _Naming:
             gone = [
                 document
                 for document in by_path[file.name]
-                if document.name not in self.given and not os.path.lexists(document.file)
+                if document.name not in self.named and not os.path.lexists(document.file)
             ]
             if gone:
                 self._give(file, _likeliest(file, gone, self.content_of).name, file.name)
@@ -162,28 +162,29 @@ class _Naming:
         return unnamed
 
     def _give(self, file: FoundFile, name: str, below: str) -> None:
-        self.given[name] = replace(file, name=name, below=None if below == name else below)
+        self.named[name] = replace(file, name=name, below=None if below == name else below)
 
     def _name_new(self, files: Sequence[FoundFile]) -> Iterator[FoundFile]:
         """Give each new file the shortest of its possible names that is unambiguous."""
-        taken = {one.name for one in self.known}
-        others = [place for one in self.known if self._is_named_by_its_path(one.name, *(place := self._place(one)))]
-        levels = _Levels([*others, *((file.root, file.name) for file in files)])
+        known_names = {document.name for document in self.known}
+        places = ((document.name, self._place(document)) for document in self.known)
+        other_places = [place for name, place in places if self._is_named_by_its_path(name, *place)]
+        levels = _Levels([*other_places, *((file.root, file.name) for file in files)])
         for file in files:
             for level, name in enumerate(_names(file.root, file.name)):
-                named = escape_invalid_unicode(f"{self.prefix}/{name}" if self.prefix else name)
-                if named not in taken and levels.is_free(name, level):
-                    yield replace(file, name=named, below=None if named == file.name else file.name)
+                candidate = escape_invalid_unicode(f"{self.prefix}/{name}" if self.prefix else name)
+                if candidate not in known_names and levels.is_free(name, level):
+                    yield replace(file, name=candidate, below=None if candidate == file.name else file.name)
                     break
             else:
                 reason = "every name that it could have is that of another document; add it with another prefix"
-                whole = escape_invalid_unicode(str(file.root / file.name))
-                yield replace(file, name=whole, below=file.name, refused=file.refused or reason)
+                full_name = escape_invalid_unicode(str(file.root / file.name))
+                yield replace(file, name=full_name, below=file.name, refused=file.refused or reason)
 
-    def _place(self, one: _Known) -> tuple[Path, str]:
+    def _place(self, document: _KnownFile) -> tuple[Path, str]:
         """A document's folder, and its file's path below it, after this command."""
-        file = self.given.get(one.name)
-        return (file.root, file.below or file.name) if file is not None else (one.root, one.below)
+        file = self.named.get(document.name)
+        return (file.root, file.below or file.name) if file is not None else (document.root, document.below)
 
     def _is_named_by_its_path(self, name: str, root: Path, below: str) -> bool:
         if self.prefix is not None:
@@ -202,7 +203,7 @@ def _names(root: Path, below: str) -> Iterator[str]:
         yield below
 
 
-def _likeliest(file: FoundFile, gone: Sequence[_Known], content_of: Callable[[Path], str]) -> _Known:
+def _likeliest(file: FoundFile, gone: Sequence[_KnownFile], content_of: Callable[[Path], str]) -> _KnownFile:
     """The most likely earlier identity of a moved file: by content, then by common parent folders."""
     if len(gone) == 1:
         return gone[0]
@@ -210,12 +211,12 @@ def _likeliest(file: FoundFile, gone: Sequence[_Known], content_of: Callable[[Pa
         content = content_of(file.path)
     except (DocumentError, OSError):
         content = None
-    return min(gone, key=lambda one: (one.content != content, -_parts_in_common(one.root, file.root), one.name))
+    return min(gone, key=lambda old: (old.content != content, -_parts_in_common(old.root, file.root), old.name))
 
 
-def _parts_in_common(one: Path, other: Path) -> int:
+def _parts_in_common(path: Path, other: Path) -> int:
     """How many of the last parts of these paths are equal."""
-    pairs = zip(reversed(one.parts), reversed(other.parts), strict=False)
+    pairs = zip(reversed(path.parts), reversed(other.parts), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
@@ -234,11 +235,11 @@ class _Levels:
         if len(self._files[last]) == 1:
             return True  # as for most files; storing the possible names of all would take much memory
         if last not in self._levels:
-            found: defaultdict[str, list[int]] = defaultdict(list)
+            numbers_of_name: defaultdict[str, list[int]] = defaultdict(list)
             for root, below in self._files[last]:
                 for number, possible in enumerate(_names(root, below)):
-                    found[possible].append(number)
-            self._levels[last] = {possible: sorted(numbers) for possible, numbers in found.items()}
+                    numbers_of_name[possible].append(number)
+            self._levels[last] = {possible: sorted(numbers) for possible, numbers in numbers_of_name.items()}
         return bisect_right(self._levels[last][name], level) == 1
 
 

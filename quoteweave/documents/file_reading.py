@@ -111,15 +111,15 @@ def read_files(
     StorageError when the disk refuses, UsageError if OCR cannot read the requested language.
     """
     inspected: dict[int, Inspection] = {}
-    for number, found in enumerate(_inspected(files, reading, workers)):
-        if isinstance(found, Inspection):
-            inspected[number] = found
+    for number, inspection in enumerate(_inspected(files, reading, workers)):
+        if isinstance(inspection, Inspection):
+            inspected[number] = inspection
         else:
-            yield FileIssue(name=reading(files[number]).source.name, reason=found)
+            yield FileIssue(name=reading(files[number]).source.name, reason=inspection)
     progress.on_total(
-        sum(_pages_to_read(partial(reading, files[number]), found) for number, found in inspected.items())
+        sum(_pages_to_read(partial(reading, files[number]), inspection) for number, inspection in inspected.items())
     )
-    to_read = ((reading(files[number]), found) for number, found in inspected.items())
+    to_read = ((reading(files[number]), inspection) for number, inspection in inspected.items())
     for unit in _ended_units(_read_units(to_read, workers, progress, stop), workers):
         yield from unit.results()
 
@@ -129,18 +129,18 @@ def _inspected(
 ) -> Iterator[Inspection | str]:
     """What each file is, or why it cannot be read, in order; enough batches at a time keep the processes busy."""
     starts = iter(range(0, len(files), FILES_PER_INSPECTION))
-    looks: deque[RetriedTask[SourceFile, Inspection | str]] = deque()
+    batches: deque[RetriedTask[SourceFile, Inspection | str]] = deque()
     while True:
-        for start in islice(starts, 2 * workers.count - len(looks)):
+        for start in islice(starts, 2 * workers.count - len(batches)):
             batch = [reading(file).source for file in files[start : start + FILES_PER_INSPECTION]]
-            looks.append(RetriedTask(workers, workers.limits, inspect_each, batch))
-        if not looks:
+            batches.append(RetriedTask(workers, workers.limits, inspect_each, batch))
+        if not batches:
             return
-        yield from looks.popleft().wait()
+        yield from batches.popleft().wait()
 
 
-def _pages_to_read(reading: Callable[[], FileReading], found: Inspection) -> int:
-    return found.pages - (len(reading().unfinished.pages()) if found.format in PAGED_FORMATS else 0)
+def _pages_to_read(reading: Callable[[], FileReading], inspection: Inspection) -> int:
+    return inspection.pages - (len(reading().unfinished.pages()) if inspection.format in PAGED_FORMATS else 0)
 
 
 class _ReadUnit(Protocol):
@@ -166,13 +166,13 @@ def _read_units(
 ) -> Iterator[_ReadUnit]:
     """Group the files into units of work: alone, or with other small files."""
     small: list[tuple[FileReading, Inspection]] = []
-    for file, found in files:
-        if found.format in PAGED_FORMATS:
-            yield _PagesUnit(file, found, workers, progress, stop)
-        elif found.size > SMALL_FILE_BYTES:
-            yield _WholeFilesUnit([(file, found)], workers, progress)
+    for file, inspection in files:
+        if inspection.format in PAGED_FORMATS:
+            yield _PagesUnit(file, inspection, workers, progress, stop)
+        elif inspection.size > SMALL_FILE_BYTES:
+            yield _WholeFilesUnit([(file, inspection)], workers, progress)
         else:
-            small.append((file, found))
+            small.append((file, inspection))
         if len(small) == FILES_PER_TASK:
             yield _WholeFilesUnit(small, workers, progress)
             small = []
@@ -218,11 +218,11 @@ class _WholeFilesUnit:
         self, files: Sequence[tuple[FileReading, Inspection]], workers: WorkerPool, progress: AddProgress
     ) -> None:
         self._files, self._workers, self._progress = files, workers, progress
-        self._limits = workers.limits.for_file(max(found.size for _, found in files))
+        self._limits = workers.limits.for_file(max(inspection.size for _, inspection in files))
         self._task: RetriedTask[tuple[FileReading, Format], PreparedDocument | str] | None = None
 
     def start(self) -> None:
-        steps = [(file, found.format) for file, found in self._files]
+        steps = [(file, inspection.format) for file, inspection in self._files]
         self._task = RetriedTask(self._workers, self._limits, prepare_whole, steps)
 
     def unfinished(self) -> list[Future[Any]]:
@@ -234,10 +234,10 @@ class _WholeFilesUnit:
 
     def results(self) -> Iterator[PreparedDocument | FileIssue]:
         assert self._task is not None  # noqa: S101 - for the type checker
-        for (file, _), made in zip(self._files, self._task.done, strict=False):
+        for (file, _), result in zip(self._files, self._task.done, strict=False):
             name = file.source.name
             self._progress.on_pages(name, 1)
-            yield FileIssue(name=name, reason=made) if isinstance(made, str) else made
+            yield FileIssue(name=name, reason=result) if isinstance(result, str) else result
         if self._task.error is not None:
             raise self._task.error
 
@@ -249,9 +249,9 @@ class _PagesUnit:
         self, file: FileReading, inspection: Inspection, workers: WorkerPool, progress: AddProgress, stop: Stop
     ) -> None:
         self._file, self._format, self._count, self._size = file, inspection.format, inspection.pages, inspection.size
-        read = file.unfinished.pages()
-        self._left = [number for number in range(self._count) if number not in read]
-        self._pages = len(self._left)
+        pages_read = file.unfinished.pages()
+        self._unread = [number for number in range(self._count) if number not in pages_read]
+        self._pages = len(self._unread)
         self._workers, self._limits, self._progress = workers, workers.limits, progress
         self._parts: list[RetriedTask[int, int]] = []
         self._joining: RetriedTask[Any, PreparedDocument] | None = None
@@ -263,12 +263,12 @@ class _PagesUnit:
         self._refused, file = self._stop(), self._file
         if self._refused is not None:
             return
-        for start in range(0, len(self._left), PAGES_PER_TASK):
-            numbers = self._left[start : start + PAGES_PER_TASK]
+        for start in range(0, len(self._unread), PAGES_PER_TASK):
+            numbers = self._unread[start : start + PAGES_PER_TASK]
             task = file.source, self._format, file.unfinished
             call, after_crash = read_and_keep_pages, read_and_keep_unnamed_pages
             self._parts.append(RetriedTask(self._workers, self._limits, call, numbers, *task, after_crash=after_crash))
-        if not self._left:
+        if not self._unread:
             self._join()
 
     def unfinished(self) -> list[Future[Any]]:
@@ -301,8 +301,8 @@ class _PagesUnit:
         if self._has_failed() or self._is_overtime():
             return True
         lost = sum(len(part.lost) for part in self._parts)
-        read = self._count - self._pages + sum(len(part.done) for part in self._parts) - lost
-        return lost > max(MAX_LOST, read)
+        pages_read = self._count - self._pages + sum(len(part.done) for part in self._parts) - lost
+        return lost > max(MAX_LOST, pages_read)
 
     def _is_overtime(self) -> bool:
         return sum(part.seconds for part in self._parts) > self._limits.document_seconds
@@ -320,25 +320,25 @@ class _PagesUnit:
         if self._is_overtime():
             return lost | dict.fromkeys(untried, overtime_message(self._limits))
         first = min(lost)
-        others = f"{len(lost)} others could not be read; page {first + 1} {lost[first]}"
-        return lost | dict.fromkeys(untried, f"was not tried, because {others}")
+        other_failures = f"{len(lost)} others could not be read; page {first + 1} {lost[first]}"
+        return lost | dict.fromkeys(untried, f"was not tried, because {other_failures}")
 
     def results(self) -> Iterator[PreparedDocument | FileIssue]:
         self._report_pages(self._pages)
         name = self._file.source.name
-        made: PreparedDocument | str
+        result: PreparedDocument | str
         try:
             for part in self._parts:
                 if part.error is not None:
                     raise part.error
             if self._refused is not None:
-                made = self._refused
+                result = self._refused
             else:
                 assert self._joining is not None  # noqa: S101 - for the type checker
-                (made,) = self._joining.wait()
+                (result,) = self._joining.wait()
         except Exception as error:
-            made = failure_reason(error)
-        yield FileIssue(name=name, reason=made) if isinstance(made, str) else made
+            result = failure_reason(error)
+        yield FileIssue(name=name, reason=result) if isinstance(result, str) else result
 
     def _report_pages(self, done: int) -> None:
         if done > self._reported:

@@ -176,16 +176,16 @@ def sniff(path: Path) -> Format:
     if not head and SUFFIXES.get(path.suffix.lower()) not in _TEXT_FORMATS:
         raise DamagedDocument(f"{path.name!r} is empty")
     suffix = path.suffix.lower()
-    found = _by_signature(head, suffix)
-    if found is not None:
-        return found
+    format = _by_signature(head, suffix)
+    if format is not None:
+        return format
     return _by_suffix(path.name, suffix, head)
 
 
 def _by_signature(head: bytes, suffix: str) -> Format | None:
-    for offset, mark, found in _SIGNATURES:
-        if head.startswith(mark, offset) and (found is not Format.WEBP or head.startswith(b"RIFF")):
-            return found
+    for offset, mark, format in _SIGNATURES:
+        if head.startswith(mark, offset) and (format is not Format.WEBP or head.startswith(b"RIFF")):
+            return format
     # A text may mention PDF headers, so a text file is only taken for a PDF if it begins with one.
     at = head.find(b"%PDF-", 0, _PDF_JUNK + 5)
     return Format.PDF if at == 0 or (at > 0 and SUFFIXES.get(suffix) not in _TEXT_FORMATS) else None

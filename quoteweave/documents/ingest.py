@@ -133,7 +133,7 @@ def add(
     options, progress, roots = options or AddOptions(), progress or AddProgress(), given_paths(paths)
     with collection.writer(options.wait_s) as writer:
         update = _Update(collection, writer, options)
-        files = update.with_names(find_files(roots, update.passed_over, own=collection.root))
+        files = update.with_names(find_files(roots, update.passed_over, collection=collection.root))
         update.remove_vanished({path.resolve() for path in roots if path.is_dir()}, files)
         update.add(files, progress)
         progress.on_index()
@@ -142,7 +142,7 @@ def add(
 
 
 @dataclass(frozen=True, slots=True)
-class _Unread:
+class _HashedFile:
     """A file that may have to be read, with as little data as possible, because there may be very many."""
 
     file: FoundFile
@@ -184,10 +184,9 @@ class _Update:
 
     def with_names(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """The files with the names of their documents."""
-        prefix, failures = self._options.prefix, self._collection.failures()
-        given = self._options.names
-        named = name_files(files, self._known, content_of=_hash, failures=failures, prefix=prefix, given=given)
-        self._renamed = {file.name for file in named if file.path not in given and has_extended_name(file, prefix)}
+        prefix, names, failures = self._options.prefix, self._options.names, self._collection.failures()
+        named = name_files(files, self._known, content_of=_hash, failures=failures, prefix=prefix, upload_names=names)
+        self._renamed = {file.name for file in named if file.path not in names and has_extended_name(file, prefix)}
         return named
 
     def remove_vanished(self, roots: set[Path], files: Sequence[FoundFile]) -> None:
@@ -196,12 +195,12 @@ class _Update:
         If a folder that had several documents is empty, they stay: it may be that of a drive that is not connected.
         """
         names = {file.name for file in files if not file.is_folder}
-        real_paths, within = {file.real for file in files}, _below(roots)
-        unknown = _below({file.file for file in files if file.is_folder})
+        real_paths, is_within = {file.real for file in files}, _below(roots)
+        is_unknown = _below({file.file for file in files if file.is_folder})
         gone: dict[str, Path] = {}
         for name, origin in self._known.items():
             file = origin.file(name)
-            if name in names or origin.imported or not within(file) or unknown(file):
+            if name in names or origin.imported or not is_within(file) or is_unknown(file):
                 continue
             # A file that exists but is not found in the folder was added by itself, unless it links to another one.
             if not os.path.lexists(file) or os.path.realpath(file) in real_paths:
@@ -215,30 +214,30 @@ class _Update:
             self._writer.remove(*gone)
         checked = {file.file for file in files}
         for failure in self._collection.failures():
-            there = os.path.lexists(failure.file)
-            if failure.lost is None and (within(failure.file) or failure.file in checked or not there):
+            is_there = os.path.lexists(failure.file)
+            if failure.lost is None and (is_within(failure.file) or failure.file in checked or not is_there):
                 self._writer.clear_failure(failure.name)
 
     def add(self, files: Sequence[FoundFile], progress: AddProgress) -> None:
-        unread = {one.file.name: one for one in self._to_read(files)}
+        unread = {hashed.file.name: hashed for hashed in self._to_read(files)}
         for name in {file.name for file in files} - unread.keys():
             progress.on_file(name)
         # Pages that an earlier run has stored for files that need not be read any more must not stay.
-        self._collection.unfinished.prune(self._unfinished_pages(one).folder.name for one in unread.values())
+        self._collection.unfinished.prune(self._unfinished_pages(hashed).folder.name for hashed in unread.values())
 
         def on_pages(name: str, pages: int) -> None:
             progress.on_pages(name, pages)
             self._batch.tick()
 
         with self._batch, self._workers() as workers:
-            storing, left, stop = replace(progress, on_pages=on_pages), list(unread.values()), self._options.stop
-            for read in read_files(left, self._reading, workers=workers, progress=storing, stop=stop):
-                if isinstance(read, PreparedDocument):
-                    name, reason = read.document.name, self._options.refuse(read)
+            queue, storing = list(unread.values()), replace(progress, on_pages=on_pages)
+            for result in read_files(queue, self._reading, workers=workers, progress=storing, stop=self._options.stop):
+                if isinstance(result, PreparedDocument):
+                    name, reason = result.document.name, self._options.refuse(result)
                     if reason is None:
-                        self._store(read, self._unfinished_pages(unread[name]))
+                        self._store(result, self._unfinished_pages(unread[name]))
                 else:
-                    name, reason = read.name, read.reason
+                    name, reason = result.name, result.reason
                 if reason is not None:
                     self._fail(unread[name].file, unread[name].content, reason)
                 progress.on_file(name)
@@ -248,28 +247,29 @@ class _Update:
             return nullcontext(self._options.workers)
         return WorkerPool(self._options.processes or default_processes(), self._options.limits)
 
-    def _unfinished_pages(self, one: _Unread) -> UnfinishedPages:
-        return self._collection.unfinished.of(unfinished_key(one.file.name, one.content, self._fingerprint))
+    def _unfinished_pages(self, hashed: _HashedFile) -> UnfinishedPages:
+        return self._collection.unfinished.of(unfinished_key(hashed.file.name, hashed.content, self._fingerprint))
 
-    def _reading(self, one: _Unread) -> FileReading:
-        file, options, collection = one.file, self._options, self._collection
+    def _reading(self, hashed: _HashedFile) -> FileReading:
+        file, options, collection = hashed.file, self._options, self._collection
         source = SourceFile(
-            file.name, Path(file.real), options.settings, collection.images, options.password, one.stamp
+            file.name, Path(file.real), options.settings, collection.images, options.password, hashed.stamp
         )
-        return FileReading(source, self._origin(one), self._partial, collection.sources, self._unfinished_pages(one))
+        unfinished = self._unfinished_pages(hashed)
+        return FileReading(source, self._origin(hashed), self._partial, collection.sources, unfinished)
 
-    def _to_read(self, files: Sequence[FoundFile]) -> Iterator[_Unread]:
+    def _to_read(self, files: Sequence[FoundFile]) -> Iterator[_HashedFile]:
         """Yield the files that are new or have changed, each name once; unreadable ones are recorded as failures."""
         for file in files:
             try:
-                one = self._with_hash(file)
+                hashed = self._with_hash(file)
             except (DocumentError, OSError) as error:
                 self._fail(file, None, failure_reason(error))
             else:
-                if not self._bring_up_to_date(one):
-                    yield one
+                if not self._bring_up_to_date(hashed):
+                    yield hashed
 
-    def _with_hash(self, file: FoundFile) -> _Unread:
+    def _with_hash(self, file: FoundFile) -> _HashedFile:
         """The file with the hash of its content. Raises DocumentError or OSError if it cannot be read."""
         if file.refused is not None:
             raise UnsupportedFormat(file.refused)
@@ -282,26 +282,26 @@ class _Update:
                 f"{file.name!r} was imported, and has changed since; import it again, remove it first, or add it under "
                 "another name"
             )
-        return _Unread(file, content, stamp)
+        return _HashedFile(file, content, stamp)
 
-    def _origin(self, one: _Unread) -> Origin:
+    def _origin(self, hashed: _HashedFile) -> Origin:
         """The origin that the document will have."""
-        before = self._known.get(one.file.name)
+        before = self._known.get(hashed.file.name)
         return Origin(
-            root=one.file.root,
-            path=one.file.below,
-            content=one.content,
+            root=hashed.file.root,
+            path=hashed.file.below,
+            content=hashed.content,
             parser=self._fingerprint,
             metadata={**(before.metadata if before else {}), **self._options.metadata},
         )
 
-    def _bring_up_to_date(self, one: _Unread) -> bool:
+    def _bring_up_to_date(self, hashed: _HashedFile) -> bool:
         """Update the path and metadata of a stored document; return False if it must be read again, or is new."""
-        file, name = one.file, one.file.name
+        file, name = hashed.file, hashed.file.name
         before = self._known.get(name)
-        if before is None or before.content != one.content:
+        if before is None or before.content != hashed.content:
             return False
-        origin = self._origin(one)
+        origin = self._origin(hashed)
         if before.imported:  # what another tool made of this very file must not be replaced
             self._outcome["unchanged"].append(name)
             return True
@@ -321,8 +321,8 @@ class _Update:
         document = prepared.document
         self._batch.add(prepared, unfinished)
         self._outcome["updated" if document.name in self._known else "added"].append(document.name)
-        for what in self._read_by_ocr:
-            self._read_by_ocr[what] += getattr(document, what)
+        for count_name in self._read_by_ocr:
+            self._read_by_ocr[count_name] += getattr(document, count_name)
         self._warnings.extend(FileIssue(name=document.name, reason=warning) for warning in document.warnings)
 
     def _fail(self, file: FoundFile, content: str | None, reason: str) -> None:
@@ -381,10 +381,10 @@ def default_processes() -> int:
 
 def _in_empty_folders(files: Mapping[str, Path]) -> dict[Path, list[str]]:
     """Names of missing files by the nearest folder that still exists, if that is empty and had several files."""
-    held: defaultdict[Path, list[str]] = defaultdict(list)
+    names_in: defaultdict[Path, list[str]] = defaultdict(list)
     for name, file in files.items():
-        held[next(folder for folder in file.parents if folder.is_dir())].append(name)
-    return {folder: names for folder, names in held.items() if len(names) > 1 and not any(folder.iterdir())}
+        names_in[next(folder for folder in file.parents if folder.is_dir())].append(name)
+    return {folder: names for folder, names in names_in.items() if len(names) > 1 and not any(folder.iterdir())}
 
 
 def _below(folders: Iterable[Path]) -> Callable[[Path], bool]:

@@ -54,18 +54,18 @@ def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, in
                 layouts[number, i] = zone
                 if element.found_as == "text":
                     repeated[number].append(element)
-    others = [
+    other_texts = [
         (page.number, i, element, zones[page.number, i], body.of(page))
         for page in pages
         for i, element in enumerate(page.elements)
         if element.found_as == "text" and (page.number, i) not in layouts
     ]
-    return layouts | _section_names(others, repeated)
+    return layouts | _section_names(other_texts, repeated)
 
 
 def _numbered_rows(pages: Sequence[PageContent], body: BodySize) -> dict[tuple[int, int], Layout]:
     """The texts of rows with their page's number, if most pages begin, or end, with such a row."""
-    found = dict[tuple[int, int], Layout]()
+    numbered = dict[tuple[int, int], Layout]()
     zones: tuple[Layout, Layout] = ("header", "footer")
     for zone in zones:
         rows = defaultdict[tuple[int, int], dict[int, list[int]]](dict)
@@ -73,25 +73,25 @@ def _numbered_rows(pages: Sequence[PageContent], body: BodySize) -> dict[tuple[i
             row = _outermost_row(page, body, zone)
             for number in _numbers_apart(list(row.values())):
                 rows[int(number.text) - page.number, round(number.box[1] / 12)][page.number] = list(row)
-        most = max(rows.values(), key=len, default={})
-        if len(most) >= max(MIN_PAGES, NUMBERED * len(pages)):
-            found |= {(page, i): zone for page, row in most.items() for i in row}
-    return found
+        longest = max(rows.values(), key=len, default={})
+        if len(longest) >= max(MIN_PAGES, NUMBERED * len(pages)):
+            numbered |= {(page, i): zone for page, row in longest.items() for i in row}
+    return numbered
 
 
 def _outermost_row(page: PageContent, body: BodySize, zone: Layout) -> dict[int, PageElement]:
     """The first row of text on a page, or the last, if its position and type may be those of a header or footer."""
-    texts = {i: one for i, one in enumerate(page.elements) if one.found_as == "text"}
+    texts = {i: element for i, element in enumerate(page.elements) if element.found_as == "text"}
     if not texts:
         return {}
-    outermost = min(texts.values(), key=lambda one: one.box[1] if zone == "header" else -one.box[3])
+    outermost = min(texts.values(), key=lambda text: text.box[1] if zone == "header" else -text.box[3])
     return {
-        i: one
-        for i, one in texts.items()
-        if _in_one_row(one.box, outermost.box)
-        and _zone(one, page, WIDEST_MARGIN) == zone
-        and one.lines == 1
-        and one.size <= MAX_SIZE_IN_MARGIN * body.of(page)
+        i: element
+        for i, element in texts.items()
+        if _in_one_row(element.box, outermost.box)
+        and _zone(element, page, WIDEST_MARGIN) == zone
+        and element.lines == 1
+        and element.size <= MAX_SIZE_IN_MARGIN * body.of(page)
     }
 
 
@@ -103,15 +103,15 @@ def _numbers_apart(row: Sequence[PageElement]) -> list[PageElement]:
         if len(number.text) <= MAX_NUMBER_CHARACTERS
         and number.text.isdecimal()
         and all(
-            max(one.box[0] - number.box[2], number.box[0] - one.box[2]) >= BESIDE_NUMBER
-            for one in row
-            if one is not number
+            max(other.box[0] - number.box[2], number.box[0] - other.box[2]) >= BESIDE_NUMBER
+            for other in row
+            if other is not number
         )
     ]
 
 
 def _section_names(
-    others: Sequence[tuple[int, int, PageElement, Layout | None, float]],
+    other_texts: Sequence[tuple[int, int, PageElement, Layout | None, float]],
     repeated: Mapping[int, Sequence[PageElement]],
 ) -> dict[tuple[int, int], Layout]:
     """Names of sections in the margins, which change too often to repeat; `repeated` has the texts that do, by page.
@@ -119,20 +119,20 @@ def _section_names(
     `others` has all other texts: their page, number there, zone, and the size of running text on the page.
     """
     titles = {
-        _letters(element.text) for _, _, element, zone, size in others if zone is None and is_title(element, size)
+        _letters(element.text) for _, _, element, zone, size in other_texts if zone is None and is_title(element, size)
     }
     names = [
         (number, i, element, zone)
-        for number, i, element, zone, size in others
+        for number, i, element, zone, size in other_texts
         if zone is not None and _may_name_section(element, size)
     ]
     # A text with the form of a section's name may be in a row of any page, another only in one of an adjacent page.
-    rows = {(round(one.box[1]), round(one.box[3])): one for texts in repeated.values() for one in texts}.values()
+    rows = {(round(text.box[1]), round(text.box[3])): text for texts in repeated.values() for text in texts}.values()
     section_names, beside = dict[tuple[int, int], Layout](), {number: list(texts) for number, texts in repeated.items()}
     for number, i, element, zone in names:
-        adjacent = (one for at in (number - 1, number, number + 1) for one in repeated.get(at, ()))
+        adjacent = (text for at in (number - 1, number, number + 1) for text in repeated.get(at, ()))
         near = rows if _is_running_head(element, zone) else adjacent
-        if _repeats(element.text, titles) and any(_in_one_row(element.box, one.box) for one in near):
+        if _repeats(element.text, titles) and any(_in_one_row(element.box, text.box) for text in near):
             section_names[number, i] = zone
             beside.setdefault(number, []).append(element)
     for number, i, element, zone in names:
@@ -161,8 +161,8 @@ def _is_beside(element: PageElement, repeated: Iterable[PageElement]) -> bool:
     )
 
 
-def _in_one_row(one: Box, other: Box) -> bool:
-    return min(one[3], other[3]) - max(one[1], other[1]) > 0.5 * min(one[3] - one[1], other[3] - other[1])
+def _in_one_row(box: Box, other: Box) -> bool:
+    return min(box[3], other[3]) - max(box[1], other[1]) > 0.5 * min(box[3] - box[1], other[3] - other[1])
 
 
 def _repeats(text: str, titles: Set[str]) -> bool:
@@ -205,19 +205,19 @@ def page_labels(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]
                 printed[page.number] = int(match[1])
             else:
                 roman[page.number] = match[1].lower()
-    either = near | printed
-    printed = {number: label for number, label in either.items() if number in printed or _goes_on(number, either)}
+    numbers = near | printed
+    printed = {at: label for at, label in numbers.items() if at in printed or _is_continued(at, numbers)}
     steps = Counter(label - number for number, label in printed.items())
     step, count = steps.most_common(1)[0] if steps else (1, 0)
     steady = count >= 3 and count >= 0.6 * len(printed) and count >= 0.4 * len(pages)
     if not steady:
         return [page.label or str(page.number + 1) for page in pages]
-    sure = {at: label for at, label in printed.items() if label - at == step or _goes_on(at, printed)}
+    sure = {at: label for at, label in printed.items() if label - at == step or _is_continued(at, printed)}
     known = roman | {page.number: label for page in pages if (label := _numbered(page.number, sure))}
     return [page.label or known.get(page.number) or str(page.number + 1) for page in pages]
 
 
-def _goes_on(number: int, printed: Mapping[int, int]) -> bool:
+def _is_continued(number: int, printed: Mapping[int, int]) -> bool:
     """Whether the page before or after has the number before or after that of a page."""
     return any(printed.get(number + way) == printed[number] + way for way in (-1, 1))
 
@@ -226,5 +226,5 @@ def _numbered(number: int, printed: Mapping[int, int]) -> str | None:
     """A page's number inferred from those printed on adjacent pages; None between 166 and 167, as for plates."""
     before = max((at for at in printed if at <= number), default=None)
     behind = min((at for at in printed if at >= number), default=None)
-    found = {printed[at] - at + number for at in (before, behind) if at is not None}
-    return str(*found) if len(found) == 1 and min(found) > 0 else None
+    numbers = {printed[at] - at + number for at in (before, behind) if at is not None}
+    return str(*numbers) if len(numbers) == 1 and min(numbers) > 0 else None

@@ -41,7 +41,7 @@ MAX_WARNINGS = 20
 # The size assumed for an unreadable page, in points: US Letter.
 UNKNOWN_SIZE = (612.0, 792.0)
 _PAGE = TypeAdapter(PageContent)
-_PAGE_HAS = lazy_regex(r"page (?P<page>\d+) (?P<what>has .+?)(?:: (?P<number>[\d,]+))?")
+_PAGE_HAS = lazy_regex(r"page (?P<page>\d+) (?P<problem>has .+?)(?:: (?P<number>[\d,]+))?")
 
 
 class ParserSettings(Record):
@@ -80,8 +80,8 @@ kept for each file to be read."""
 
 def file_stamp(path: Path) -> FileStamp:
     """The stamp of a file. Raises OSError."""
-    found = path.stat()
-    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}".encode()
+    status = path.stat()
+    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,10 +265,10 @@ def _with_ocr_counts(parsed: ParsedDocument, settings: ParserSettings) -> Parsed
     if not settings.ocr:
         return parsed
     sources = {page.number: page.text_source for page in parsed.pages}
-    read = [quote for quote in parsed.quotes if quote.kind == "image" and quote.ocr_text is not None]
+    quotes_read = [quote for quote in parsed.quotes if quote.kind == "image" and quote.ocr_text is not None]
     counts = {
-        "ocr_pages": sum(quote.layout == "page" for quote in read),
-        "ocr_pictures": sum(quote.layout != "page" and sources[quote.page] != "ocr" for quote in read),
+        "ocr_pages": sum(quote.layout == "page" for quote in quotes_read),
+        "ocr_pictures": sum(quote.layout != "page" and sources[quote.page] != "ocr" for quote in quotes_read),
     }
     return parsed.model_copy(update={"ocr_language": settings.ocr_language, **counts})
 
@@ -299,15 +299,15 @@ def _with_other_pages(warnings: Sequence[str]) -> Iterator[str]:
     """Join warnings that several pages have: "page 1 has letters …: 3; so have pages 2, 5, 6: 40"."""
     groups: dict[str, list[str]] = {}
     for warning in warnings:
-        found = _PAGE_HAS.fullmatch(warning)
-        groups.setdefault(found["what"] if found else warning, []).append(warning)
-    for first, *others in groups.values():
-        same = [found for found in map(_PAGE_HAS.fullmatch, others) if found]
+        match = _PAGE_HAS.fullmatch(warning)
+        groups.setdefault(match["problem"] if match else warning, []).append(warning)
+    for first, *further in groups.values():
+        same = [match for match in map(_PAGE_HAS.fullmatch, further) if match]
         if not same:
             yield first
             continue
-        number = sum(int(found["number"].replace(",", "")) for found in same if found["number"])
-        pages = f"{'page' if len(same) == 1 else 'pages'} {join_names([found['page'] for found in same])}"
+        number = sum(int(match["number"].replace(",", "")) for match in same if match["number"])
+        pages = f"{'page' if len(same) == 1 else 'pages'} {join_names([match['page'] for match in same])}"
         yield f"{first}; so {'has' if len(same) == 1 else 'have'} {pages}" + (f": {number:,}" if number else "")
 
 
@@ -336,10 +336,10 @@ class DocumentParser:
     def parse(self, path: Path, password: str | None = None) -> ParsedDocument:
         """Read one file. Raises a DocumentError that says what is wrong with it."""
         source = SourceFile(path.name, path, self._settings, self._images, password)
-        found = inspect_file(source)
-        if found.format not in PAGED_FORMATS:
-            return read_whole(source, found.format)
-        return assemble_document(source, list(read_pages(source, found.format, range(found.pages))))
+        inspection = inspect_file(source)
+        if inspection.format not in PAGED_FORMATS:
+            return read_whole(source, inspection.format)
+        return assemble_document(source, list(read_pages(source, inspection.format, range(inspection.pages))))
 
 
 def render_document_page(path: Path, format: Format, page: int, password: str | None = None) -> Raster | None:

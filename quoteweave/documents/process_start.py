@@ -141,19 +141,19 @@ def _starting() -> Iterator[None]:
     that is running here again, though its own task is in this package; a script without a guard for its main part
     would then run again in each of them.
     """
-    held = hasattr(signal, "pthread_sigmask")  # not on Windows
-    if held:
+    can_block = hasattr(signal, "pthread_sigmask")  # not on Windows
+    if can_block:
         from multiprocessing import resource_tracker
 
         resource_tracker.ensure_running()  # it lets Ctrl-C through once it has started
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if held else set()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else set()
     try:
         yield
     finally:
         sys.modules["__main__"] = main
-        if held:
+        if can_block:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 

@@ -25,7 +25,7 @@ class RetriedTask(Generic[S, T]):
         limits: ProcessLimits,
         call: Callable[..., Iterable[T]],
         steps: Sequence[S],
-        *rest: Any,
+        *arguments: Any,
         after_crash: Callable[..., Iterable[T]] | None = None,
     ) -> None:
         self.done: list[T | str] = []
@@ -33,7 +33,7 @@ class RetriedTask(Generic[S, T]):
         self.error: Exception | None = None
         self.seconds = 0.0
         """Processor time so far, as `TaskOutcome` counts it."""
-        self._workers, self._limits, self._rest = workers, limits, rest
+        self._workers, self._limits, self._arguments = workers, limits, arguments
         self._call, self._fallback, self._steps = call, after_crash, list(steps)
         self.uses_fallback = after_crash is None
         """Whether no other call is left to try: `after_crash` does the remaining steps, or there is none."""
@@ -43,15 +43,15 @@ class RetriedTask(Generic[S, T]):
         self._submit()
 
     def _submit(self) -> None:
-        left = [] if self._given_up else self._steps[len(self.done) :]
+        remaining = [] if self._given_up else self._steps[len(self.done) :]
         falls_back = self.uses_fallback or self._crashes() > 1
         call = self._fallback if falls_back and self._fallback is not None else self._call
-        if not left:
+        if not remaining:
             self.future = None
         elif len(self.done) in self._stopped:
-            self.future = self._workers.submit_to_new(self._limits, call, left[:1], *self._rest)
+            self.future = self._workers.submit_to_new(self._limits, call, remaining[:1], *self._arguments)
         else:
-            self.future = self._workers.submit(self._limits, call, left, *self._rest)
+            self.future = self._workers.submit(self._limits, call, remaining, *self._arguments)
 
     def _crashes(self) -> int:
         """How often the next step has crashed its process."""

@@ -20,7 +20,7 @@ _CODE = lazy_regex(r"\s*(?:>{1,3}\s.*(?:<-|[=()\[\]{}])|\$\s+[a-z])|[\w.$\[\]]+\
 # The beginning of a step whose number has no full stop: "2 Touch the icon".
 _STEP = lazy_regex(r"(\d{1,2})\s+[^\W\d_]")
 # The beginning of a text that continues a sentence.
-_GOES_ON = lazy_regex(r"[,.;:)]\s|[a-zß-ÿ]")
+_CONTINUATION = lazy_regex(r"[,.;:)]\s|[a-zß-ÿ]")
 # Among how many elements before and after the text that continues is searched.
 NEIGHBOURS = 20
 # How far, in points, the left edges of two steps may differ.
@@ -73,19 +73,20 @@ def find_steps(elements: Sequence[PageElement]) -> set[int]:
     They are texts of one size and left edge whose numbers follow each other, one of which is a sentence and not bold;
     or texts that are continued after a picture in the line.
     """
-    found: set[int] = set()
+    steps: set[int] = set()
     run: list[int] = []
     for at, element in enumerate(elements):
         number = _step_number(element)
         if number is None:
             continue
-        if any(_goes_on(element, one) for one in elements[max(0, at - NEIGHBOURS) : at + NEIGHBOURS]):
-            found.add(at)
+        near = elements[max(0, at - NEIGHBOURS) : at + NEIGHBOURS]
+        if any(_continues_after_picture(element, following) for following in near):
+            steps.add(at)
         if run and not _follows(element, number, elements[run[-1]]):
-            found.update(_if_steps(run, elements))
+            steps.update(_if_steps(run, elements))
             run = []
         run.append(at)
-    return found.union(_if_steps(run, elements))
+    return steps.union(_if_steps(run, elements))
 
 
 def _step_number(element: PageElement) -> int | None:
@@ -93,10 +94,11 @@ def _step_number(element: PageElement) -> int | None:
     return int(match[1]) if match else None
 
 
-def _goes_on(element: PageElement, rest: PageElement) -> bool:
-    gap, first_row = rest.box[0] - element.box[2], rest.box[1] + rest.size
+def _continues_after_picture(element: PageElement, following: PageElement) -> bool:
+    gap, first_row = following.box[0] - element.box[2], following.box[1] + following.size
     beside = 0 < gap < MAX_PICTURE * element.size and abs(first_row - element.box[3]) < 0.5 * element.size
-    return beside and element.lines == 1 and rest.found_as == "text" and _GOES_ON.match(rest.text) is not None
+    is_line = element.lines == 1 and following.found_as == "text"
+    return beside and is_line and _CONTINUATION.match(following.text) is not None
 
 
 def _follows(element: PageElement, number: int, before: PageElement) -> bool:
@@ -105,8 +107,8 @@ def _follows(element: PageElement, number: int, before: PageElement) -> bool:
 
 
 def _if_steps(run: Sequence[int], elements: Sequence[PageElement]) -> Sequence[int]:
-    running = (one for one in map(elements.__getitem__, run) if not one.bold)
-    is_text = any(one.lines > 1 or one.text.rstrip().endswith((".", ":", ";")) for one in running)
+    running = (element for element in map(elements.__getitem__, run) if not element.bold)
+    is_text = any(element.lines > 1 or element.text.rstrip().endswith((".", ":", ";")) for element in running)
     return run if len(run) > 1 and is_text else ()
 
 

@@ -108,8 +108,8 @@ class _Allowance:
         """Reserve that much, or all, until the block ends; in order of arrival, so that large tasks do not starve."""
         memory = min(memory, self._total)
         with self._changed:
-            mine, self._last = self._last, self._last + 1
-            self._changed.wait_for(lambda: self._turn == mine and self._left >= memory)
+            ticket, self._last = self._last, self._last + 1
+            self._changed.wait_for(lambda: self._turn == ticket and self._left >= memory)
             self._turn, self._left = self._turn + 1, self._left - memory
             self._changed.notify_all()
         try:
@@ -197,16 +197,16 @@ class WorkerPool:
 
     def _process(self) -> "_Process | None":
         """The process of this thread; None once the pool is closed."""
-        found: _Process | None = getattr(self._mine, "process", None)
-        if found is None:
+        process: _Process | None = getattr(self._mine, "process", None)
+        if process is None:
             with self._lock:
                 if self._closed:
                     return None
                 assert self.limits.memory is not None  # noqa: S101 - for the type checker
-                found = _Process(self.limits.memory)
-                self._processes.add(found)
-            self._mine.process = found
-        return found
+                process = _Process(self.limits.memory)
+                self._processes.add(process)
+            self._mine.process = process
+        return process
 
 
 class _Process:

@@ -60,10 +60,10 @@ def fork_on_request(requests: socket.socket) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the parent, which may ignore it, ends this process with it
     while True:
         try:
-            asked, handles, *_ = socket.recv_fds(requests, 1, 1)
+            request, handles, *_ = socket.recv_fds(requests, 1, 1)
         except ConnectionError:
             return
-        if not asked:
+        if not request:
             return
         try:
             pid = os.fork()

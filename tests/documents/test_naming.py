@@ -122,7 +122,7 @@ def test_uploaded_files_have_the_names_that_they_were_given_and_no_folder_takes_
     origins = origins_of(named([tmp_path / "docs" / "guide.md"]))
     paths = [tmp_path / "uploads" / "1" / "guide.md", tmp_path / "uploads" / "2" / "new.md"]
     given = {path: path.name for path in paths}
-    files = name_files(find_files(paths), origins, content_of=str, given=given)
+    files = name_files(find_files(paths), origins, content_of=str, upload_names=given)
     assert [(file.name, file.root, file.below) for file in files] == [
         ("guide.md", tmp_path / "docs", None),
         ("new.md", UPLOADED, None),

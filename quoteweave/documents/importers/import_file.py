@@ -56,9 +56,11 @@ def import_file(
     if not path.is_file():
         raise UsageError(f"{path} is no file")
     documents: list[Document] = []
-    read = partial(_table, TABLES[format], format) if format in TABLES else _papers if format == "papers" else _mineru
+    importer = (
+        partial(_table, TABLES[format], format) if format in TABLES else _papers if format == "papers" else _mineru
+    )
     with collection.writer() as writer:
-        for document in read(collection, writer, path, metadata or {}):
+        for document in importer(collection, writer, path, metadata or {}):
             documents.append(document)
             on_document(document)
         if not documents:
@@ -134,8 +136,8 @@ def _table(
             source = folder / "layout.json"
             # Without page words, which these tables lack: the ids of documents depend on what is written here.
             source.write_text(parsed.model_dump_json(exclude={"page_words"}), "utf-8")
-            given = {**({"domain": domain} if domain else {}), **metadata}
-            origin = _origin(path.parent, source, f"{IMPORTED}{format}-{IMPORTER_VERSION}", given)
+            all_metadata = {**({"domain": domain} if domain else {}), **metadata}
+            origin = _origin(path.parent, source, f"{IMPORTED}{format}-{IMPORTER_VERSION}", all_metadata)
             yield writer.put(source, name=name, format=format, origin=origin, parsed=parsed)
 
 
@@ -143,10 +145,10 @@ def _papers(collection: Collection, writer: Writer, path: Path, metadata: Mappin
     """Import a table of papers, each of which is stored as a Markdown file of its own."""
     with TemporaryFolder() as folder:
         papers = iter_papers(path)
-        while some := list(islice(papers, _PAPERS_AT_ONCE)):
-            prepared = [_prepared_paper(writer, path, folder, paper, metadata) for paper in some]
+        while batch := list(islice(papers, _PAPERS_AT_ONCE)):
+            prepared = [_prepared_paper(writer, path, folder, paper, metadata) for paper in batch]
             writer.store(prepared)
-            yield from (one.document for one in prepared)
+            yield from (document.document for document in prepared)
 
 
 def _prepared_paper(

@@ -47,7 +47,7 @@ class Columns(NamedTuple):
     optional: Sequence[str]
 
 
-class TableRow(Protocol):
+class ParquetRow(Protocol):
     """A row that belongs to a document."""
 
     @property
@@ -55,7 +55,7 @@ class TableRow(Protocol):
         """The name of its document."""
 
 
-Row = TypeVar("Row", bound=TableRow)
+Row = TypeVar("Row", bound=ParquetRow)
 
 
 def read_rows(path: Path, columns: Columns) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -75,8 +75,8 @@ def read_rows(path: Path, columns: Columns) -> Iterator[tuple[str, dict[str, Any
             for field in columns.needed:
                 if field not in present:
                     raise DatasetError(f"{path.name!r} has no column {field}; is it MMDocIR's {columns.table}?")
-            read = [field for field in (*columns.needed, *columns.optional) if field in present]
-            for batch in table.iter_batches(_ROWS_AT_ONCE, columns=read, use_threads=False):
+            fields = [field for field in (*columns.needed, *columns.optional) if field in present]
+            for batch in table.iter_batches(_ROWS_AT_ONCE, columns=fields, use_threads=False):
                 for values in batch.to_pylist():
                     yield f"{path.name!r}, row {number}", values
                     number += 1
@@ -86,13 +86,13 @@ def read_rows(path: Path, columns: Columns) -> Iterator[tuple[str, dict[str, Any
 
 def group_documents(path: Path, rows: Iterable[Row]) -> Iterator[tuple[str, Iterator[Row]]]:
     """Yield each document's name and rows. Raises DatasetError if a document's rows do not follow each other."""
-    seen: set[str] = set()
+    known_names: set[str] = set()
     for name, group in groupby(rows, key=lambda row: row.document):
-        if name in seen:
+        if name in known_names:
             raise DatasetError(
                 f"{path.name!r}: the rows of {name!r} do not follow each other; sort the table by doc_name"
             )
-        seen.add(name)
+        known_names.add(name)
         yield name, group
 
 
@@ -170,15 +170,15 @@ def _checked_layout(values: dict[str, Any], where: str) -> _LayoutRow:
         raise DatasetError(f"{where}: bbox ({x1:g}, {y1:g}, {x2:g}, {y2:g}) ends before it starts")
     return _LayoutRow(
         document=name,
-        layout_id=_whole(values, "layout_id", where),
-        page=_whole(values, "page_id", where, below=MAX_PAGES),
+        layout_id=_whole_number(values, "layout_id", where),
+        page=_whole_number(values, "page_id", where, below=MAX_PAGES),
         size=(width, height),
         box=(_within(x1, width), _within(y1, height), _within(x2, width), _within(y2, height)),
         values=values,
     )
 
 
-def _whole(values: Mapping[str, Any], field: str, where: str, *, below: float = math.inf) -> int:
+def _whole_number(values: Mapping[str, Any], field: str, where: str, *, below: float = math.inf) -> int:
     value = values[field]
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < below:
         raise DatasetError(f"{where}: {field} is {str(value)[:40]!r}, not a whole number from 0 to {below:g}")
@@ -311,8 +311,8 @@ def _checked_page(values: dict[str, Any], where: str) -> _PageRow:
     for field in ("ocr_text", "vlm_text"):
         if values[field] is not None and not isinstance(values[field], str):
             raise DatasetError(f"{where}: {field} is {str(values[field])[:40]!r}, not text")
-    found = _LAST_NUMBER.search(str(values["passage_id"]))
-    return _PageRow(document, where, int(found[1]) if found else None, values)
+    match = _LAST_NUMBER.search(str(values["passage_id"]))
+    return _PageRow(document, where, int(match[1]) if match else None, values)
 
 
 def _document_of_pages(name: str, group: Iterator[_PageRow], images: ImageStore) -> ImportedDocument:

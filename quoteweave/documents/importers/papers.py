@@ -44,15 +44,15 @@ def iter_papers(path: Path) -> Iterator[ImportedPaper]:
 
     Raises DatasetError, naming file and line, for a row that cannot be read, lacks its id or title, or repeats an id.
     """
-    seen: dict[str, int] = {}
+    lines: dict[str, int] = {}
     for number, row in _csv_rows(path) if path.suffix.lower() == ".csv" else iter_records(path, _Row):
         for column in NEEDED:
             if not getattr(row, column):
                 raise DatasetError(f"{path}, line {number}, {column}: it is empty; every paper needs one")
         paper = _paper(row)
-        if paper.name in seen:
-            raise DatasetError(f"{path}, line {number}, id: {paper.name!r} is that of line {seen[paper.name]} too")
-        seen[paper.name] = number
+        if paper.name in lines:
+            raise DatasetError(f"{path}, line {number}, id: {paper.name!r} is that of line {lines[paper.name]} too")
+        lines[paper.name] = number
         yield paper
 
 
@@ -77,7 +77,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, _Row]]:
 
 def _paper(row: _Row) -> ImportedPaper:
     title, abstract = _one_line(row.title), _one_line(row.abstract or "")
-    others = {key: _as_metadata(value) for key, value in (row.model_extra or {}).items()}
+    extra = {key: _as_metadata(value) for key, value in (row.model_extra or {}).items()}
     blocks = [FlowBlock(layout="title", text=title)]
     blocks += [FlowBlock(layout="paragraph", text=abstract)] if abstract else []
     return ImportedPaper(
@@ -86,7 +86,7 @@ def _paper(row: _Row) -> ImportedPaper:
         metadata={
             "title": title,
             "source_id": _one_line(row.id),
-            **{key: value for key, value in others.items() if value},
+            **{key: value for key, value in extra.items() if value},
         },
         markdown=f"# {title}\n\n{abstract}\n" if abstract else f"# {title}\n",
         parsed=paginate_blocks(blocks, name=row.id),
@@ -98,7 +98,7 @@ def _as_metadata(value: Any) -> str:
     if isinstance(value, Mapping):
         return _as_metadata(value.get("name"))
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return "; ".join(said for said in map(_as_metadata, value) if said)
+        return "; ".join(text for text in map(_as_metadata, value) if text)
     return "" if value is None else _one_line(str(value))
 
 
