@@ -18,8 +18,8 @@ from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.documents.sources import annotations
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.pdf import open_pdf
+from quoteweave.documents.sources.pdf_text.tags import FIRST_FIELD, ItemTag
 from quoteweave.documents.sources.raw_page import Raster, RawPage
-from quoteweave.documents.sources.tags import FIRST_FIELD, ItemTag
 
 HEADING = "The harbour master keeps this list of moorings"
 UNREAD = "page 1 has notes or filled form fields, whose text was not read: {}"

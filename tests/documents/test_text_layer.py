@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.sources.characters import Characters
-from quoteweave.documents.sources.text_layer import placed_words
+from quoteweave.documents.sources.pdf_text.characters import Characters
+from quoteweave.documents.sources.pdf_text.text_layer import placed_words
 
 PAGE = (600.0, 800.0)
 

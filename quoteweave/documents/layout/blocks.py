@@ -15,7 +15,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.references.mentions import caption_label
 from quoteweave.core.text.tokens import RAISED
 from quoteweave.documents.sources.lines import BULLET_SIGN, Line
-from quoteweave.documents.sources.tags import ItemTag
+from quoteweave.documents.sources.pdf_text.tags import ItemTag
 
 # A bullet, or "1." "1)" "(a)" "iv." before some text.
 BULLET = lazy_regex(r"(?:[•‣▪■●○◦–—·*❖◆➢➤✓✔☐☑☒◉\uf0b7\uf0a7-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")

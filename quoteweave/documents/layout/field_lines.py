@@ -12,8 +12,8 @@ import numpy as np
 from quoteweave.core.boxes import hull
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import COLUMN_GAP, Line, Word
-from quoteweave.documents.sources.tags import FIRST_FIELD, ItemTag
-from quoteweave.documents.sources.text_layer import FROM_THE_RIGHT
+from quoteweave.documents.sources.pdf_text.tags import FIRST_FIELD, ItemTag
+from quoteweave.documents.sources.pdf_text.text_layer import FROM_THE_RIGHT
 
 SIGNS = frozenset("☐☑○◉")
 """The characters that represent boxes."""

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quoteweave.core.boxes import Box, hull
-from quoteweave.documents.sources.characters import operations
+from quoteweave.documents.sources import pdfium
 from quoteweave.documents.sources.drawn.objects import text_objects
 from quoteweave.documents.sources.lines import Line, Word
-from quoteweave.documents.sources.tags import FIRST_FIELD, AnnotationTags, ItemTag
+from quoteweave.documents.sources.pdf_text.characters import operations
+from quoteweave.documents.sources.pdf_text.tags import FIRST_FIELD, AnnotationTags, ItemTag
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
@@ -71,8 +72,6 @@ class PageAnnotations:
 
     def keep_alone(self) -> None:
         """Remove everything else from the page, which is not drawn afterwards."""
-        import pypdfium2.raw as pdfium
-
         for at in range(pdfium.FPDFPage_CountObjects(self.page.raw) - 2, -1, -1):
             page_object = pdfium.FPDFPage_GetObject(self.page.raw, at)
             pdfium.FPDFPage_RemoveObject(self.page.raw, page_object)
@@ -80,8 +79,6 @@ class PageAnnotations:
 
     def tags(self, text: "FPDF_TEXTPAGE", count: int) -> AnnotationTags:
         """The annotation of each of the first `count` characters, once the page has nothing else."""
-        import pypdfium2.raw as pdfium
-
         form = pdfium.FPDFPage_GetObject(self.page.raw, 0)
         annotation_by_text: dict[int, int] = {}
         for number, at in self.drawn.items():
@@ -99,8 +96,6 @@ def annotations_of(
     A field has no appearance if the program that filled it in leaves that to the reader: pdfium then makes one, unless
     `count_fields` returns so many fields that this takes too long.
     """
-    import pypdfium2.raw as pdfium
-
     more = _remove_excess(page)
     annotations = _read_annotations(document, page)
     if not any(annotation.is_field or (annotation.is_shown and annotation.shows_text) for annotation in annotations):
@@ -126,8 +121,6 @@ def annotations_of(
 
 def _remove_excess(page: "PdfPage") -> int:
     """Remove the annotations beyond the limit from a page, so that they are not drawn; return their number."""
-    import pypdfium2.raw as pdfium
-
     count = int(pdfium.FPDFPage_GetAnnotCount(page.raw))
     for at in range(count - 1, MAX_ANNOTATIONS - 1, -1):
         pdfium.FPDFPage_RemoveAnnot(page.raw, at)
@@ -135,8 +128,6 @@ def _remove_excess(page: "PdfPage") -> int:
 
 
 def _read_annotations(document: "PdfDocument", page: "PdfPage") -> list[Annotation]:
-    import pypdfium2.raw as pdfium
-
     form = document.formenv.raw if document.formenv else None
     annotations = (_annotation(page.raw, at, form) for at in range(pdfium.FPDFPage_GetAnnotCount(page.raw)))
     return [annotation for annotation in annotations if annotation is not None]
@@ -144,8 +135,6 @@ def _read_annotations(document: "PdfDocument", page: "PdfPage") -> list[Annotati
 
 def _annotation(page: Any, number: int, form: Any) -> Annotation | None:
     """An annotation; None for links, for pop-ups, whose text is that of another annotation, and for push buttons."""
-    import pypdfium2.raw as pdfium
-
     raw = pdfium.FPDFPage_GetAnnot(page, number)
     try:
         kind = pdfium.FPDFAnnot_GetSubtype(raw)
@@ -169,8 +158,6 @@ def _annotation(page: Any, number: int, form: Any) -> Annotation | None:
 
 def _field(raw: Any, form: Any, annotation: Annotation) -> Annotation | None:
     """The annotation with the data of its field; without a form, with its own data. None for a push button."""
-    import pypdfium2.raw as pdfium
-
     kind = pdfium.FPDFAnnot_GetFormFieldType(form, raw) if form else -1
     if kind == pdfium.FPDF_FORMFIELD_PUSHBUTTON or (kind < 0 and _is_button(raw)):
         return None
@@ -196,8 +183,6 @@ def _field(raw: Any, form: Any, annotation: Annotation) -> Annotation | None:
 
 def _is_button(raw: Any) -> bool:
     """Whether an annotation itself says that it is a push button, whose words are no value."""
-    import pypdfium2.raw as pdfium
-
     flags = ctypes.c_float()
     pdfium.FPDFAnnot_GetNumberValue(raw, b"Ff", flags)
     is_button = 0 <= flags.value < 1 << 32 and bool(int(flags.value) & _BUTTON)
@@ -205,8 +190,6 @@ def _is_button(raw: Any) -> bool:
 
 
 def _options(raw: Any, form: Any) -> Mapping[str, bool]:
-    import pypdfium2.raw as pdfium
-
     count = min(pdfium.FPDFAnnot_GetOptionCount(form, raw), MAX_ANNOTATIONS)
     return {
         " ".join(_utf16(pdfium.FPDFAnnot_GetOptionLabel, form, raw, at).split()): bool(
@@ -218,15 +201,11 @@ def _options(raw: Any, form: Any) -> Mapping[str, bool]:
 
 def _string(annotation: Any, key: str) -> str:
     """A string or name of an annotation; empty if it has none."""
-    import pypdfium2.raw as pdfium
-
     return _utf16(pdfium.FPDFAnnot_GetStringValue, annotation, key.encode())
 
 
 def _utf16(get: Callable[..., int], *arguments: Any) -> str:
     """The string that a function of pdfium returns."""
-    import pypdfium2.raw as pdfium
-
     # Two bytes per character, and two for the end.
     count = get(*arguments, None, 0)
     buffer = (pdfium.FPDF_WCHAR * (count // 2))()
@@ -235,8 +214,6 @@ def _utf16(get: Callable[..., int], *arguments: Any) -> str:
 
 
 def _shows_text(annotation: Any) -> bool:
-    import pypdfium2.raw as pdfium
-
     count = pdfium.FPDFAnnot_GetObjectCount(annotation)
     return next(text_objects(pdfium.FPDFAnnot_GetObject, annotation, count), None) is not None
 
@@ -246,8 +223,6 @@ def _make_appearances(page: "PdfPage") -> None:
 
     The page is drawn outside of the bitmap, so that drawing takes no time.
     """
-    import pypdfium2.raw as pdfium
-
     bitmap = pdfium.FPDFBitmap_Create(1, 1, 0)
     pdfium.FPDF_RenderPageBitmap(bitmap, page.raw, 10, 10, 10, 10, 0, pdfium.FPDF_ANNOT)
     pdfium.FPDFBitmap_Destroy(bitmap)
@@ -258,8 +233,6 @@ def _count_objects(page: "PdfPage") -> Mapping[int, int]:
 
     The others are hidden: pdfium would make content of what is only printed, and crash on some without content.
     """
-    import pypdfium2.raw as pdfium
-
     counts = {}
     for at in range(pdfium.FPDFPage_GetAnnotCount(page.raw)):
         annotation = pdfium.FPDFPage_GetAnnot(page.raw, at)
@@ -276,8 +249,6 @@ def _count_objects(page: "PdfPage") -> Mapping[int, int]:
 
 def _annotation_parts(form: Any, counts: Mapping[int, int]) -> Mapping[int, int]:
     """The part of a form that each annotation has become, in their order; empty if they do not match."""
-    import pypdfium2.raw as pdfium
-
     object_counts = [
         pdfium.FPDFFormObj_CountObjects(pdfium.FPDFFormObj_GetObject(form, at))
         for at in range(max(0, pdfium.FPDFFormObj_CountObjects(form)) if form else 0)
@@ -289,8 +260,6 @@ def _annotation_parts(form: Any, counts: Mapping[int, int]) -> Mapping[int, int]
 
 def _hidden_flags() -> int:
     """The flags of annotations that are not shown on a screen."""
-    import pypdfium2.raw as pdfium
-
     return int(pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW | pdfium.FPDF_ANNOT_FLAG_INVISIBLE)
 
 

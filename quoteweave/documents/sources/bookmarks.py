@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from quoteweave.documents.sources import pdfium
+
 # The longest manuals have some ten thousand bookmarks.
 MAX_BOOKMARKS = 20_000
 # Limit in seconds of processor time, well within what a page may take; a bookmark takes a tenth of a millisecond.
@@ -70,8 +72,6 @@ class _Walk:
 
     def entries(self) -> Iterator[_Entry]:
         """Each bookmark before those within it. A bookmark that is repeated, as in a loop, ends its branch."""
-        import pypdfium2.raw as pdfium
-
         began, known, deep = time.process_time(), set[int](), False
         # For each open level, the next bookmark.
         waiting = [pdfium.FPDFBookmark_GetFirstChild(self._document.raw, None)]
@@ -97,8 +97,6 @@ class _Walk:
 
     def _title(self, raw: Any) -> str:
         """The title; empty if there is none, or if it is too long to be a title."""
-        import pypdfium2.raw as pdfium
-
         size = pdfium.FPDFBookmark_GetTitle(raw, None, 0)
         if not 2 < size <= MAX_TITLE_BYTES:
             return ""
@@ -107,8 +105,6 @@ class _Walk:
         return clean_title(buffer.raw[: size - 2].decode("utf-16-le", "replace"))
 
     def _page(self, raw: Any) -> int | None:
-        import pypdfium2.raw as pdfium
-
         action = pdfium.FPDFBookmark_GetAction(raw)
         # A bookmark that leads to another file names a page of that file.
         if action and pdfium.FPDFAction_GetType(action) != pdfium.PDFACTION_GOTO:

@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 from quoteweave.core.boxes import Box, hull
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.documents.sources.tags import ItemTag, Tag
+from quoteweave.documents.sources.pdf_text.tags import ItemTag, Tag
 
 BULLET_SIGN = "•"
 """The character for bullets that are drawn, or that have no character of their own."""

@@ -15,16 +15,9 @@ import numpy as np
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DamagedDocument, EncryptedDocument
+from quoteweave.documents.sources import pdfium
 from quoteweave.documents.sources.annotations import MAX_FIELDS, PageAnnotations, annotations_of, lines_and_unread
 from quoteweave.documents.sources.bookmarks import Bookmark, read_bookmarks
-from quoteweave.documents.sources.characters import (
-    MOSTLY_UNKNOWN,
-    Floats,
-    count_misread,
-    count_unknown,
-    read_characters,
-    tidied,
-)
 from quoteweave.documents.sources.drawn.covered import count_covered_by, count_in_one_place, without_replaced
 from quoteweave.documents.sources.drawn.objects import (
     PageDrawing,
@@ -34,15 +27,23 @@ from quoteweave.documents.sources.drawn.objects import (
 )
 from quoteweave.documents.sources.drawn.strikes import struck_areas, struck_out
 from quoteweave.documents.sources.lines import Line
-from quoteweave.documents.sources.raw_page import Raster, RawPage
-from quoteweave.documents.sources.spaced_letters import closed_up
-from quoteweave.documents.sources.tagged_lines import tagged_lines
-from quoteweave.documents.sources.tags import PageTags
-from quoteweave.documents.sources.text_layer import (
+from quoteweave.documents.sources.pdf_text.characters import (
+    MOSTLY_UNKNOWN,
+    Floats,
+    count_misread,
+    count_unknown,
+    read_characters,
+    tidied,
+)
+from quoteweave.documents.sources.pdf_text.spaced_letters import closed_up
+from quoteweave.documents.sources.pdf_text.tagged_lines import tagged_lines
+from quoteweave.documents.sources.pdf_text.tags import PageTags
+from quoteweave.documents.sources.pdf_text.text_layer import (
     count_outside,
     quarter_turns,
     read_runs,
 )
+from quoteweave.documents.sources.raw_page import Raster, RawPage
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
@@ -174,8 +175,6 @@ def _turned(page: "PdfPage", turns: int) -> tuple[Floats, tuple[float, float]]:
 
 def _to_shown(page: "PdfPage") -> Floats:
     """The affine map (2, 3) from PDF user space to points from the top left, rotation and crop applied."""
-    import pypdfium2.raw as pdfium
-
     width, height = _size(page)
     # pdfium returns whole device pixels, so a fine grid avoids rounding; its own arithmetic has 32 bits.
     grid = min(200.0, 1e9 / max(width, height))
@@ -279,8 +278,6 @@ class PdfPages:
 
     def _unread_warnings(self, number: int, annotations: PageAnnotations, unread: int) -> tuple[str, ...]:
         """Warnings about what is not read: notes, form fields, attached files and media, and forms in XFA."""
-        import pypdfium2.raw as pdfium
-
         of_document, of_page = self._associated(number)
         files = of_document + (pdfium.FPDFDoc_GetAttachmentCount(self.document.raw) if number == 0 else 0)
         warnings = []
@@ -376,8 +373,6 @@ def _objects(path: Path, password: str | None) -> AbstractContextManager["PdfObj
 
 def _load(path: Path, password: str | None) -> Any:
     # For a file without pages pypdfium2 reports an older error, as if the file could not be opened.
-    import pypdfium2.raw as pdfium
-
     loaded = pdfium.FPDF_LoadDocument(bytes(path), password.encode() if password else None)
     if pdfium.FPDF_GetPageCount(loaded) > 0:
         return loaded

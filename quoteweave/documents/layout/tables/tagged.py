@@ -8,7 +8,7 @@ from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.documents.layout.blocks import block_of, lines_to_rows
 from quoteweave.documents.layout.tables.cells import Table
 from quoteweave.documents.sources.lines import Line
-from quoteweave.documents.sources.tags import CellTag
+from quoteweave.documents.sources.pdf_text.tags import CellTag
 
 # The least share of a table, or of a line, inside what is drawn around it.
 MIN_INSIDE = 0.5

@@ -12,16 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quoteweave.core.boxes import Box
-from quoteweave.documents.sources.characters import (
-    SPACE,
-    Characters,
-    Floats,
-    Ints,
-    Mask,
-    operations,
-    read_characters,
-)
+from quoteweave.core.boxes import Box, inside
+from quoteweave.documents.sources import pdfium
 from quoteweave.documents.sources.drawn.objects import (
     PageDrawing,
     Placed,
@@ -34,6 +26,15 @@ from quoteweave.documents.sources.drawn.objects import (
     opacity,
 )
 from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.pdf_text.characters import (
+    SPACE,
+    Characters,
+    Floats,
+    Ints,
+    Mask,
+    operations,
+    read_characters,
+)
 from quoteweave.documents.sources.raw_page import Raster
 
 if TYPE_CHECKING:
@@ -153,8 +154,6 @@ def _covered_areas(
 
 def _shown_texts(drawing: PageDrawing) -> Texts:
     """What is drawn before each piece of text that is shown, and the text, by its address."""
-    import pypdfium2.raw as pdfium
-
     mode = pdfium.FPDFTextObj_GetTextRenderMode
     unseen = {pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP}
     return {ctypes.addressof(raw.contents): (order, raw) for raw, order, _ in drawing.texts if mode(raw) not in unseen}
@@ -291,8 +290,6 @@ def _is_under_any(cover: Placed, images: Floats) -> bool:
 
 
 def _is_opaque(path: Placed) -> bool:
-    import pypdfium2.raw as pdfium
-
     is_solid = is_filled(path.raw) and not pdfium.FPDFPageObj_HasTransparency(path.raw)
     return is_solid and opacity(path.raw) == 255
 
@@ -324,7 +321,7 @@ def count_in_one_place(characters: Characters) -> int:
     pairs, over = _overlapping(hulls[level], ONE_PLACE * heights[level]), set[int]()
     for first, second in (level[list(pair)].tolist() for pair in itertools.islice(pairs, MAX_COMPARED)):
         is_as_high = AS_HIGH * heights[first] < heights[second] < heights[first] / AS_HIGH
-        if is_as_high and _share(hulls[first].tolist(), hulls[second].tolist()) > ONE_PLACE:
+        if is_as_high and _are_in_one_place(hulls[first].tolist(), hulls[second].tolist()):
             texts = ["".join(map(chr, characters.codes[starts[at] : ends[at]])) for at in (first, second)]
             one_number = len({"".join(filter(str.isdecimal, text)) for text in texts}) == 1
             is_part = one_number and (texts[0] in texts[1] or texts[1] in texts[0])
@@ -346,11 +343,9 @@ def _overlapping(boxes: Floats, apart: Floats) -> Iterator[tuple[int, int]]:
         yield from ((order[at], order[other]) for other in range(at + 1, until[at]))
 
 
-def _share(first: Sequence[float], second: Sequence[float]) -> float:
-    """The share of the smaller one of two boxes that is inside the other."""
-    width, height = (min(first[at + 2], second[at + 2]) - max(first[at], second[at]) for at in (0, 1))
-    smaller = min((box[2] - box[0]) * (box[3] - box[1]) for box in (first, second))
-    return max(width, 0.0) * max(height, 0.0) / smaller if smaller > 0 else 0.0
+def _are_in_one_place(first: Box, second: Box) -> bool:
+    """Whether two boxes share much of the smaller one."""
+    return max(inside(first, second), inside(second, first)) > ONE_PLACE
 
 
 def count_covered_by(lines: Sequence[Line], over_lines: Sequence[Line]) -> int:
@@ -362,5 +357,5 @@ def count_covered_by(lines: Sequence[Line], over_lines: Sequence[Line]) -> int:
     for word in over_words:
         near = np.flatnonzero((boxes[:, :2] < word.box[2:]).all(axis=1) & (boxes[:, 2:] > word.box[:2]).all(axis=1))
         for at in near.tolist():
-            is_covered[at] |= words[at].text != word.text and _share(words[at].box, word.box) > ONE_PLACE
+            is_covered[at] |= words[at].text != word.text and _are_in_one_place(words[at].box, word.box)
     return int(is_covered.sum())

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.sources.characters import Floats
+from quoteweave.documents.sources import pdfium
+from quoteweave.documents.sources.pdf_text.characters import Floats
 from quoteweave.documents.sources.raw_page import Raster
 
 if TYPE_CHECKING:
@@ -70,8 +71,6 @@ def drawn_objects(
 
     The matrices map their coordinates to those of the page.
     """
-    import pypdfium2.raw as pdfium
-
     kind, form = pdfium.FPDFPageObj_GetType, pdfium.FPDF_PAGEOBJ_FORM
     for at in range(count):
         child = get(parent, at)
@@ -88,16 +87,12 @@ def drawn_objects(
 
 def text_objects(get: Callable[[Any, int], Any], parent: Any, count: int) -> Iterator[Any]:
     """The text objects of a page or annotation and of the forms drawn on it, each drawn by one operation."""
-    import pypdfium2.raw as pdfium
-
     text = pdfium.FPDF_PAGEOBJ_TEXT
     return (child for child, kind, _ in drawn_objects(get, parent, count) if kind == text)
 
 
 def page_drawing(page: "PdfPage") -> PageDrawing:
     """What a page draws; its objects can be used until the page is closed."""
-    import pypdfium2.raw as pdfium
-
     drawing, bounds, count_parts = PageDrawing(), pdfium.FPDFPageObj_GetBounds, pdfium.FPDFPath_CountSegments
     text, path = pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_PATH
     by_kind = {text: drawing.narrow, path: drawing.lines, pdfium.FPDF_PAGEOBJ_IMAGE: drawing.images}
@@ -138,8 +133,6 @@ def _add_path(drawing: PageDrawing, path: Placed, parts: int) -> None:
 
 def _separate_lines(path: Any, parts: int, matrix: Matrix) -> list[Box]:
     """The lines of a path that consists of level or upright lines alone, as where several rows are struck out."""
-    import pypdfium2.raw as pdfium
-
     x, y = ctypes.c_float(), ctypes.c_float()
     points = list[tuple[float, float]]()
     for at in range(parts):
@@ -157,8 +150,6 @@ def _separate_lines(path: Any, parts: int, matrix: Matrix) -> list[Box]:
 
 def is_rectangle(path: Placed) -> bool:
     """Whether a path goes along the edges of its box, and is no triangle, or turned."""
-    import pypdfium2.raw as pdfium
-
     x, y, corners = ctypes.c_float(), ctypes.c_float(), list[tuple[bool, bool]]()
     path_matrix, (left, bottom, right, top) = _path_matrix(path.raw, path.matrix), path.box
     for at in range(pdfium.FPDFPath_CountSegments(path.raw)):
@@ -176,8 +167,6 @@ def is_rectangle(path: Placed) -> bool:
 @contextmanager
 def not_drawn(objects: Iterable[Any]) -> Iterator[None]:
     """Have these objects neither drawn nor read as text until the block ends."""
-    import pypdfium2.raw as pdfium
-
     inactive = [page_object for page_object in objects if pdfium.FPDFPageObj_SetIsActive(page_object, False)]
     try:
         yield
@@ -188,8 +177,6 @@ def not_drawn(objects: Iterable[Any]) -> Iterator[None]:
 
 def box_of(page_object: Any, matrix: Matrix) -> Box:
     """The box of an object, in PDF user space."""
-    import pypdfium2.raw as pdfium
-
     edges = [ctypes.c_float() for _ in range(4)]
     pdfium.FPDFPageObj_GetBounds(page_object, *edges)
     left, bottom, right, top = (edge.value for edge in edges)
@@ -197,8 +184,6 @@ def box_of(page_object: Any, matrix: Matrix) -> Box:
 
 
 def _path_matrix(path: Any, matrix: Matrix) -> Matrix:
-    import pypdfium2.raw as pdfium
-
     inner = pdfium.FS_MATRIX()
     pdfium.FPDFPageObj_GetMatrix(path, inner)
     return _product((inner.a, inner.b, inner.c, inner.d, inner.e, inner.f), matrix)
@@ -225,8 +210,6 @@ def as_shown(boxes: Sequence[Box], shown: Floats) -> Floats:
 
 def clipped(placed: Placed) -> Box:
     """The box of what is shown of an object, in PDF user space, as far as paths cut it off; none if there are many."""
-    import pypdfium2.raw as pdfium
-
     clip, x, y = pdfium.FPDFPageObj_GetClipPath(placed.raw), ctypes.c_float(), ctypes.c_float()
     left, bottom, right, top = placed.box
     paths = range(pdfium.FPDFClipPath_CountPaths(clip))
@@ -246,8 +229,6 @@ def clipped(placed: Placed) -> Box:
 
 def thickness(line: Placed) -> float:
     """How thick a line is, in points; pdfium may add more, or nothing, to its box."""
-    import pypdfium2.raw as pdfium
-
     if is_filled(line.raw):
         return min(line.box[2] - line.box[0], line.box[3] - line.box[1])
     width = ctypes.c_float()
@@ -258,8 +239,6 @@ def thickness(line: Placed) -> float:
 
 def opacity(path: Any) -> int:
     """How opaque a filled path is, from 0 to 255."""
-    import pypdfium2.raw as pdfium
-
     colours = [ctypes.c_uint() for _ in range(4)]
     pdfium.FPDFPageObj_GetFillColor(path, *colours)
     return colours[3].value
@@ -267,8 +246,6 @@ def opacity(path: Any) -> int:
 
 def is_filled(path: Any) -> bool:
     """Whether a path is filled."""
-    import pypdfium2.raw as pdfium
-
     filled, stroked = ctypes.c_int(), ctypes.c_int()
     pdfium.FPDFPath_GetDrawMode(path, filled, stroked)
     return bool(filled.value)
@@ -276,8 +253,6 @@ def is_filled(path: Any) -> bool:
 
 def count_without_size(drawing: PageDrawing) -> int:
     """Count the pieces of text missing from the text layer because they have no size, or are too far from the page."""
-    import pypdfium2.raw as pdfium
-
     matrix, size, count = pdfium.FS_MATRIX(), ctypes.c_float(), 0
     for text, box, *_ in drawing.narrow:
         pdfium.FPDFPageObj_GetMatrix(text, matrix)
@@ -290,8 +265,6 @@ def count_without_size(drawing: PageDrawing) -> int:
 
 def count_undecoded(drawing: PageDrawing, picture: Raster, shown: Floats) -> int:
     """Count the images of a page that pdfium cannot decode, small ones excluded."""
-    import pypdfium2.raw as pdfium
-
     count, images = 0, list(itertools.islice(drawing.images, MAX_IMAGES))
     for image, (x1, y1, x2, y2) in zip(images, as_shown([image.box for image in images], shown).tolist(), strict=True):
         if min(x2 - x1, y2 - y1) < MIN_IMAGE:

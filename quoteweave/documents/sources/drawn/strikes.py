@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.sources.characters import SPACE, Characters, Floats, Ints, Mask
+from quoteweave.documents.sources import pdfium
 from quoteweave.documents.sources.drawn.objects import PageDrawing, Placed, as_shown, thickness
+from quoteweave.documents.sources.pdf_text.characters import SPACE, Characters, Floats, Ints, Mask
 from quoteweave.documents.sources.raw_page import Raster
 
 if TYPE_CHECKING:
@@ -69,8 +70,6 @@ def struck_out(
 
 def struck_areas(page: "PdfPage") -> list[Box]:
     """The areas, in PDF user space, that annotations strike out."""
-    import pypdfium2.raw as pdfium
-
     areas = list[Box]()
     corners, hidden = pdfium.FS_QUADPOINTSF(), pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
     for at in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), MAX_ANNOTATIONS)):

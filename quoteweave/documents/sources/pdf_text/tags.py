@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from quoteweave.documents.sources import pdfium
+
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
     from pypdfium2.raw import FPDF_TEXTPAGE
@@ -98,8 +100,6 @@ class AnnotationTags:
 
 def _contents(page: "PdfPage", text: "FPDF_TEXTPAGE", count: int) -> Iterator[int]:
     """For each character the number of its marked content; -1 without one, and in a form, which has its own numbers."""
-    import pypdfium2.raw as pdfium
-
     drawn = (pdfium.FPDFPage_GetObject(page.raw, at) for at in range(pdfium.FPDFPage_CountObjects(page.raw)))
     content_ids = {ctypes.addressof(raw.contents): pdfium.FPDFPageObj_GetMarkedContentID(raw) for raw in drawn if raw}
     for number in range(count):
@@ -109,8 +109,6 @@ def _contents(page: "PdfPage", text: "FPDF_TEXTPAGE", count: int) -> Iterator[in
 
 def _read_tree(page: "PdfPage") -> "_TreeReader":
     """Read what the elements of a page say about its marked content."""
-    import pypdfium2.raw as pdfium
-
     reader = _TreeReader()
     tree = pdfium.FPDF_StructTree_GetForPage(page.raw)
     if not tree:
@@ -184,8 +182,6 @@ class _TreeReader:
 
     def read(self, element: Any, context: _Context) -> None:
         """Read an element and its content."""
-        import pypdfium2.raw as pdfium
-
         if context.depth > MAX_DEPTH:
             return
         context_within = self._context_within(element, context)
@@ -235,8 +231,6 @@ class _TreeReader:
 
 
 def _type_of(element: Any) -> str:
-    import pypdfium2.raw as pdfium
-
     name = ctypes.create_string_buffer(_MAX_TYPE)
     size = pdfium.FPDF_StructElement_GetType(element, name, _MAX_TYPE)
     return name.raw[: max(0, size - 2)].decode("utf-16-le", "replace") if size <= _MAX_TYPE else ""
@@ -244,16 +238,12 @@ def _type_of(element: Any) -> str:
 
 def _begins_on_page(item: Any) -> bool:
     """Whether the first part of an item, which is its bullet or number if it has one, is on the page."""
-    import pypdfium2.raw as pdfium
-
     content = pdfium.FPDF_StructElement_GetChildMarkedContentID(item, 0)
     return content >= 0 or bool(pdfium.FPDF_StructElement_GetChildAtIndex(item, 0))
 
 
 def _spans(cell: Any) -> tuple[int, int]:
     """How many rows and columns a cell spans, according to its attributes."""
-    import pypdfium2.raw as pdfium
-
     spans, number = {b"RowSpan": 1, b"ColSpan": 1}, ctypes.c_float()
     for at in range(min(pdfium.FPDF_StructElement_GetAttributeCount(cell), MAX_ATTRIBUTES)):
         attributes = pdfium.FPDF_StructElement_GetAttributeAtIndex(cell, at)

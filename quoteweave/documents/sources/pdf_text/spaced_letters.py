@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quoteweave.documents.sources.characters import SPACE, Characters, Floats, Ints, rooms_of
+from quoteweave.documents.sources import pdfium
+from quoteweave.documents.sources.pdf_text.characters import SPACE, Characters, Floats, Ints, rooms_of
 
 if TYPE_CHECKING:
     from pypdfium2.raw import FPDF_TEXTPAGE
@@ -81,6 +82,4 @@ def _gaps_around(raw: "FPDF_TEXTPAGE", characters: Characters, start: int, end: 
 
 def _is_generated(raw: "FPDF_TEXTPAGE", number: int) -> bool:
     """Whether pdfium inserted this space, which is not drawn."""
-    import pypdfium2.raw as pdfium
-
     return bool(pdfium.FPDFText_IsGenerated(raw, number) == 1)

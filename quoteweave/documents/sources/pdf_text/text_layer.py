@@ -14,9 +14,10 @@ import numpy as np
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.documents.sources.characters import SPACE, Characters, Floats, Ints, Mask
+from quoteweave.documents.sources import pdfium
 from quoteweave.documents.sources.lines import TextRun, Word
-from quoteweave.documents.sources.tags import AnnotationTags, PageTags, Tag
+from quoteweave.documents.sources.pdf_text.characters import SPACE, Characters, Floats, Ints, Mask
+from quoteweave.documents.sources.pdf_text.tags import AnnotationTags, PageTags, Tag
 
 if TYPE_CHECKING:
     from pypdfium2.raw import FPDF_TEXTPAGE
@@ -113,8 +114,6 @@ def quarter_turns(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> int:
 
     `shown` (2, 3) maps PDF user space to points from the top left of the page as shown.
     """
-    import pypdfium2.raw as pdfium
-
     matrix, turns = pdfium.FS_MATRIX(), list[int]()
     for number in range(0, count, max(1, count // MAX_SAMPLED)):
         if pdfium.FPDFText_GetUnicode(raw, number) > SPACE and pdfium.FPDFText_GetMatrix(raw, number, matrix):
@@ -295,15 +294,11 @@ class _Styles:
     """The styles of characters by their numbers; most words share a handful of styles."""
 
     def __init__(self, raw: "FPDF_TEXTPAGE", shown: Floats) -> None:
-        import pypdfium2.raw as pdfium
-
         self._raw, self._shown = raw, shown
         self._known: dict[tuple[float | bytes, ...], _Style] = {}
         self._name, self._flags, self._matrix = ctypes.create_string_buffer(128), ctypes.c_int(), pdfium.FS_MATRIX()
 
     def at(self, number: int) -> _Style:
-        import pypdfium2.raw as pdfium
-
         size = pdfium.FPDFText_GetFontSize(self._raw, number)
         pdfium.FPDFText_GetFontInfo(self._raw, number, self._name, 128, self._flags)
         has_matrix = pdfium.FPDFText_GetMatrix(self._raw, number, self._matrix)
@@ -329,8 +324,6 @@ class _Styles:
 
     def baseline(self, number: int) -> float:
         """The baseline of a character, in points from the top."""
-        import pypdfium2.raw as pdfium
-
         x, y = ctypes.c_double(), ctypes.c_double()
         pdfium.FPDFText_GetCharOrigin(self._raw, number, ctypes.byref(x), ctypes.byref(y))
         return float(self._shown[1] @ (x.value, y.value, 1.0))

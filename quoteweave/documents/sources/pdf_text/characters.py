@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from quoteweave.documents.sources import pdfium
+
 if TYPE_CHECKING:
     from pypdfium2.raw import FPDF_TEXTPAGE
 
@@ -96,8 +98,6 @@ class Characters:
 
 def read_characters(raw: "FPDF_TEXTPAGE", count: int, to_points: Floats) -> Characters:
     """The first `count` characters; `to_points` (2, 3) maps PDF user space to points from the top left."""
-    import pypdfium2.raw as pdfium
-
     # pdfium only has one call per character, so this loop takes a large part of the time for a page.
     unicode, char_box = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_GetCharBox
     edges = (ctypes.c_double * 4)()
@@ -133,8 +133,6 @@ def count_misread(raw: "FPDF_TEXTPAGE", count: int) -> int:
     pdfium gives them by their number in the font, or a program has numbered them in Unicode's private use area. A
     single one is a bullet or a sign in a formula, and characters that read as text are assumed to be right.
     """
-    import pypdfium2.raw as pdfium
-
     unicode, has_error = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_HasUnicodeMapError
     private = range(PRIVATE[0], PRIVATE[1] + 1)
     if not any(has_error(raw, i) == 1 or unicode(raw, i) in private for i in range(0, count, CHECKED_STEP)):
@@ -191,8 +189,6 @@ def _in_lines(raw: "FPDF_TEXTPAGE", characters: Characters, to_points: Floats) -
 
 def rooms_of(raw: "FPDF_TEXTPAGE", numbers: Ints, to_points: Floats) -> Floats:
     """The boxes (n, 4), as shown, of characters with the space reserved for them; without an area if unknown."""
-    import pypdfium2.raw as pdfium
-
     rooms, rectangle = np.zeros((len(numbers), 2, 2)), pdfium.FS_RECTF()
     for at, number in enumerate(numbers.tolist()):
         if pdfium.FPDFText_GetLooseCharBox(raw, number, rectangle):
@@ -248,8 +244,6 @@ def _letters_drawn_twice(raw: "FPDF_TEXTPAGE", numbers: Ints, inked: Ints, pairs
 
 def operations(raw: "FPDF_TEXTPAGE", numbers: Ints) -> list[int]:
     """The operation that draws each of these characters, by the address of its text object; 0 if it is not known."""
-    import pypdfium2.raw as pdfium
-
     objects = (pdfium.FPDFText_GetTextObject(raw, number) for number in numbers.tolist())
     return [ctypes.addressof(text_object.contents) if text_object else 0 for text_object in objects]
 

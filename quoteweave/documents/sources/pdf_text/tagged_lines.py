@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.documents.sources.lines import Line, TextRun, lines_of
-from quoteweave.documents.sources.tags import CellTag, Tag
+from quoteweave.documents.sources.pdf_text.tags import CellTag, Tag
 
 # The most words of a cell; tables with longer cells arrange pages.
 MAX_CELL_WORDS = 150
