@@ -171,7 +171,7 @@ class _Naming:
         other_places = [place for name, place in places if self._is_named_by_its_path(name, *place)]
         levels = _Levels([*other_places, *((file.root, file.name) for file in files)])
         for file in files:
-            for level, name in enumerate(_names(file.root, file.name)):
+            for level, name in enumerate(_possible_names(file.root, file.name)):
                 candidate = escape_invalid_unicode(f"{self.prefix}/{name}" if self.prefix else name)
                 if candidate not in known_names and levels.is_free(name, level):
                     yield replace(file, name=candidate, below=None if candidate == file.name else file.name)
@@ -191,10 +191,10 @@ class _Naming:
             if not name.startswith(f"{self.prefix}/"):
                 return False
             name = name.removeprefix(f"{self.prefix}/")
-        return name == below or name in _names(root, below)
+        return name == below or name in _possible_names(root, below)
 
 
-def _names(root: Path, below: str) -> Iterator[str]:
+def _possible_names(root: Path, below: str) -> Iterator[str]:
     """The names that a file can have, the shortest first."""
     yield below
     parts = root.parts[1:]
@@ -237,7 +237,7 @@ class _Levels:
         if last not in self._levels:
             numbers_of_name: defaultdict[str, list[int]] = defaultdict(list)
             for root, below in self._files[last]:
-                for number, possible in enumerate(_names(root, below)):
+                for number, possible in enumerate(_possible_names(root, below)):
                     numbers_of_name[possible].append(number)
             self._levels[last] = {possible: sorted(numbers) for possible, numbers in numbers_of_name.items()}
         return bisect_right(self._levels[last][name], level) == 1

@@ -176,13 +176,13 @@ def sniff(path: Path) -> Format:
     if not head and SUFFIXES.get(path.suffix.lower()) not in _TEXT_FORMATS:
         raise DamagedDocument(f"{path.name!r} is empty")
     suffix = path.suffix.lower()
-    format = _by_signature(head, suffix)
+    format = _format_by_signature(head, suffix)
     if format is not None:
         return format
-    return _by_suffix(path.name, suffix, head)
+    return _format_by_suffix(path.name, suffix, head)
 
 
-def _by_signature(head: bytes, suffix: str) -> Format | None:
+def _format_by_signature(head: bytes, suffix: str) -> Format | None:
     for offset, mark, format in _SIGNATURES:
         if head.startswith(mark, offset) and (format is not Format.WEBP or head.startswith(b"RIFF")):
             return format
@@ -191,8 +191,8 @@ def _by_signature(head: bytes, suffix: str) -> Format | None:
     return Format.PDF if at == 0 or (at > 0 and SUFFIXES.get(suffix) not in _TEXT_FORMATS) else None
 
 
-def _by_suffix(name: str, suffix: str, head: bytes) -> Format:
-    kind, usual = _foreign(head, suffix)
+def _format_by_suffix(name: str, suffix: str, head: bytes) -> Format:
+    kind, usual = _unsupported_kind(head, suffix)
     expected = SUFFIXES.get(suffix)
     if expected is not None and expected not in _TEXT_FORMATS:
         raise DamagedDocument(f"{name!r} is not {suffix}: it seems to be {kind or _looks_like(head)}; check the file")
@@ -200,16 +200,16 @@ def _by_suffix(name: str, suffix: str, head: bytes) -> Format:
         raise UnsupportedFormat(f"{name!r} is {kind}, which is not read; {ADVICE[usual]}")
     if suffix in ADVICE:
         raise UnsupportedFormat(f"{name!r}: {suffix} files are not read; {ADVICE[suffix]}")
-    if suffix and expected is None and not _is_text(head):
+    if suffix and expected is None and not _may_be_text(head):
         raise UnsupportedFormat(
             f"{name!r}: {suffix} files are not read, unless they are text; convert it to PDF or HTML"
         )
-    if not _is_text(head):
+    if not _may_be_text(head):
         raise DamagedDocument(f"{name!r} is not text but binary data; if it is a document, give it its right name")
     return expected or Format.TEXT
 
 
-def _foreign(head: bytes, suffix: str) -> tuple[str | None, str]:
+def _unsupported_kind(head: bytes, suffix: str) -> tuple[str | None, str]:
     """Name an unsupported format, with the suffix whose advice applies to it."""
     for offset, mark, kind, usual in _FOREIGN:
         if head.startswith(mark, offset):
@@ -221,12 +221,12 @@ def _foreign(head: bytes, suffix: str) -> tuple[str | None, str]:
 
 
 def _looks_like(head: bytes) -> str:
-    if not _is_text(head):
+    if not _may_be_text(head):
         return "damaged, or other binary data"
     return "an HTML page" if b"<html" in head.lower() or b"<!doctype html" in head.lower() else "text"
 
 
-def _is_text(head: bytes) -> bool:
+def _may_be_text(head: bytes) -> bool:
     """Whether the bytes may be text: in UTF-8 or UTF-16 by a mark, in UTF-16, or with no NUL and few controls."""
     if head.startswith(tuple(BOMS)) or utf_16_without_mark(head):
         return True

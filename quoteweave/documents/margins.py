@@ -88,7 +88,7 @@ def _outermost_row(page: PageContent, body: BodySize, zone: Layout) -> dict[int,
     return {
         i: element
         for i, element in texts.items()
-        if _in_one_row(element.box, outermost.box)
+        if _are_in_one_row(element.box, outermost.box)
         and _zone(element, page, WIDEST_MARGIN) == zone
         and element.lines == 1
         and element.size <= MAX_SIZE_IN_MARGIN * body.of(page)
@@ -132,7 +132,7 @@ def _section_names(
     for number, i, element, zone in names:
         adjacent = (text for at in (number - 1, number, number + 1) for text in repeated.get(at, ()))
         near = rows if _is_running_head(element, zone) else adjacent
-        if _repeats(element.text, titles) and any(_in_one_row(element.box, text.box) for text in near):
+        if _repeats(element.text, titles) and any(_are_in_one_row(element.box, text.box) for text in near):
             section_names[number, i] = zone
             beside.setdefault(number, []).append(element)
     for number, i, element, zone in names:
@@ -155,13 +155,13 @@ def _is_running_head(element: PageElement, zone: Layout) -> bool:
 def _is_beside(element: PageElement, repeated: Iterable[PageElement]) -> bool:
     """Whether a text is in one row with another that repeats and is more than a page number."""
     return any(
-        _in_one_row(element.box, other.box)
+        _are_in_one_row(element.box, other.box)
         for other in repeated
         if other is not element and not PAGE_NUMBER.fullmatch(other.text.strip())
     )
 
 
-def _in_one_row(box: Box, other: Box) -> bool:
+def _are_in_one_row(box: Box, other: Box) -> bool:
     return min(box[3], other[3]) - max(box[1], other[1]) > 0.5 * min(box[3] - box[1], other[3] - other[1])
 
 
@@ -213,7 +213,7 @@ def page_labels(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]
     if not steady:
         return [page.label or str(page.number + 1) for page in pages]
     sure = {at: label for at, label in printed.items() if label - at == step or _is_continued(at, printed)}
-    known = roman | {page.number: label for page in pages if (label := _numbered(page.number, sure))}
+    known = roman | {page.number: label for page in pages if (label := _inferred_number(page.number, sure))}
     return [page.label or known.get(page.number) or str(page.number + 1) for page in pages]
 
 
@@ -222,7 +222,7 @@ def _is_continued(number: int, printed: Mapping[int, int]) -> bool:
     return any(printed.get(number + way) == printed[number] + way for way in (-1, 1))
 
 
-def _numbered(number: int, printed: Mapping[int, int]) -> str | None:
+def _inferred_number(number: int, printed: Mapping[int, int]) -> str | None:
     """A page's number inferred from those printed on adjacent pages; None between 166 and 167, as for plates."""
     before = max((at for at in printed if at <= number), default=None)
     behind = min((at for at in printed if at >= number), default=None)

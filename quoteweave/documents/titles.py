@@ -46,7 +46,8 @@ def body_size(pages: Sequence[PageContent]) -> BodySize:
     exceed: neither small print nor titles decide. It is 10 points without text.
     """
     counts = {page.number: _sizes(element for element in page.elements if element.prose) for page in pages}
-    by_page = {number: _commonest(sizes) for number, sizes in counts.items() if sizes.total() >= MIN_CHARACTERS}
+    enough = {number: sizes for number, sizes in counts.items() if sizes.total() >= MIN_CHARACTERS}
+    by_page = {number: sizes.most_common(1)[0][0] for number, sizes in enough.items()}
     if by_page:
         return BodySize(statistics.median(by_page.values()), by_page)
     sizes = _sizes(element for page in pages for element in page.elements)
@@ -61,10 +62,6 @@ def _sizes(elements: Iterable[PageElement]) -> Counter[float]:
         if element.found_as == "text":
             counts[round(element.size * 2) / 2] += len(element.text)
     return counts
-
-
-def _commonest(sizes: Counter[float]) -> float:
-    return sizes.most_common(1)[0][0]
 
 
 def find_steps(elements: Sequence[PageElement]) -> set[int]:

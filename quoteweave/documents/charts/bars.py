@@ -7,10 +7,11 @@ that is not a value, or was misread by OCR, is detected.
 
 import itertools
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.boxes import Box, area, hull, iou
+from quoteweave.documents.charts.bar_labels import labels_beside
 from quoteweave.documents.charts.rectangles import Colour, Rectangle
 from quoteweave.documents.charts.tokens import Token, amount, unit
 
@@ -32,9 +33,6 @@ IN_GROUP = 0.25
 CLOSER = 0.5
 # The largest blank before a value, in font sizes.
 BEFORE_VALUE = 1.5
-# How far the middle of a label may be from that of its bars: in points, or as a share of the step from row to row.
-OFF_MIDDLE, OFF_STEP = 2.5, 0.2
-MAX_LABEL_WORDS = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +74,8 @@ def read_bars(rectangles: Sequence[Rectangle], tokens: Sequence[Token], *, colum
     if len(rectangles) > MAX_BARS:
         return None
     rows: list[Row] = []
-    for family in _panels_joined(list(_families(_stacks(_distinct(rectangles))))):
-        values = _values(family, tokens)
+    for family in _panels_joined(list(_families(_stacks(_without_outlines(rectangles))))):
+        values = _values_of_bars(family, tokens)
         if not _carries_values(family, values):
             continue
         family_rows = _rows_of(family, values, tokens, columns=columns)
@@ -88,7 +86,7 @@ def read_bars(rectangles: Sequence[Rectangle], tokens: Sequence[Token], *, colum
     return rows if rows and len(set(names)) == len(names) else None
 
 
-def _distinct(rectangles: Sequence[Rectangle]) -> list[Rectangle]:
+def _without_outlines(rectangles: Sequence[Rectangle]) -> list[Rectangle]:
     """Keep only the bar where a bar and its outline, which is slightly larger, were found."""
     kept: list[Rectangle] = []
     for rectangle in sorted(rectangles, key=lambda rectangle: area(rectangle.box)):
@@ -100,7 +98,7 @@ def _distinct(rectangles: Sequence[Rectangle]) -> list[Rectangle]:
 def _stacks(bars: Sequence[Rectangle]) -> list[Stack]:
     stacks: list[list[Rectangle]] = []
     for bar in sorted(bars, key=lambda bar: bar.box[0]):
-        before = (stack for stack in stacks if _continues(stack[-1], bar))
+        before = (stack for stack in stacks if _touches(stack[-1], bar))
         if (stack := next(before, None)) is not None:
             stack.append(bar)
         else:
@@ -108,7 +106,7 @@ def _stacks(bars: Sequence[Rectangle]) -> list[Stack]:
     return [Stack(tuple(stack)) for stack in stacks]
 
 
-def _continues(before: Rectangle, bar: Rectangle) -> bool:
+def _touches(before: Rectangle, bar: Rectangle) -> bool:
     a, b = before.box, bar.box
     level = abs(a[1] - b[1]) <= SAME and abs(a[3] - b[3]) <= SAME
     return level and abs(b[0] - a[2]) <= SAME and before.colour != bar.colour
@@ -151,7 +149,7 @@ Values = dict[Box, Token]
 """The values of bars, by the bars' boxes."""
 
 
-def _values(family: Sequence[Stack], tokens: Sequence[Token]) -> Values:
+def _values_of_bars(family: Sequence[Stack], tokens: Sequence[Token]) -> Values:
     """The one value inside each bar, or at its end if no other bar begins there; values of two bars are dropped."""
     numbers = [token for token in tokens if token.is_value]
     value_of_bar: Values = {}
@@ -195,15 +193,15 @@ def _carries_values(family: Sequence[Stack], values: Values) -> bool:
 
 
 def _rows_of(family: Sequence[Stack], values: Values, tokens: Sequence[Token], *, columns: bool) -> list[Row] | None:
-    confirmed = _confirmed(values)
+    confirmed = _confirmed_values(values)
     bars = [bar for stack in family for bar in stack.bars]
     if confirmed is None or len(confirmed) < VALUED * len(bars):
         return None
     used = {id(token) for token in confirmed.values()}
     words = [token for token in tokens if id(token) not in used and token.is_word]
     for groups in _groupings(family):
-        labels = _labels(groups, words, columns=columns)
-        if labels is None or not all(_have_different_colours(group) for group in groups):
+        labels = labels_beside([[stack.box for stack in group] for group in groups], words, columns=columns)
+        if labels is None or any(map(_has_a_colour_twice, groups)):
             continue
         rows = [_row(label, group, confirmed) for label, group in zip(labels, groups, strict=True)]
         single = all(len(row.cells) == 1 for row in rows)
@@ -219,9 +217,9 @@ def _row(label: Sequence[Token], group: Sequence[Stack], confirmed: Values) -> R
     return Row(tuple(label), tuple(group), tuple((bar.colour, confirmed.get(bar.box)) for bar in bars))
 
 
-def _have_different_colours(group: Sequence[Stack]) -> bool:
+def _has_a_colour_twice(group: Sequence[Stack]) -> bool:
     colours = [bar.colour for stack in group for bar in stack.bars]
-    return len(set(colours)) == len(colours)
+    return len(set(colours)) < len(colours)
 
 
 def _is_beside(groups: Sequence[Sequence[Stack]], token: Token) -> bool:
@@ -230,7 +228,7 @@ def _is_beside(groups: Sequence[Sequence[Stack]], token: Token) -> bool:
     return any(box[1] <= token.middle[1] <= box[3] and token.middle[0] > box[0] for box in boxes)
 
 
-def _confirmed(values: Values) -> Values | None:
+def _confirmed_values(values: Values) -> Values | None:
     """The values proportional to their bars' lengths; None if they are too few or the lengths are too alike."""
     measures: dict[Box, tuple[float, float, float]] = {}
     for box, token in values.items():
@@ -294,107 +292,3 @@ def _groupings(family: Sequence[Stack]) -> Iterator[list[list[Stack]]]:
         if len(groups) > 1 and len(groups) not in known_sizes:
             known_sizes.add(len(groups))
             yield groups
-
-
-def _labels(groups: Sequence[Sequence[Stack]], words: Sequence[Token], *, columns: bool) -> list[list[Token]] | None:
-    """The words beside the bars of each group; None if a group has none, or they may belong to another group."""
-    boxes = [hull(stack.box for stack in group) for group in groups]
-    middles = [(box[1] + box[3]) / 2 for box in boxes]
-    step = statistics.median([b - a for a, b in itertools.pairwise(middles)] or [0.0])
-    largest = max(map(len, groups))
-    words_of_groups: list[list[Token]] = [[] for _ in groups]
-    for word in words:
-        at = min(range(len(groups)), key=lambda at: abs(word.middle[1] - middles[at]))
-        if abs(word.middle[1] - middles[at]) < step / 2 and word.box[2] <= boxes[at][0] + SAME:
-            words_of_groups[at].append(word)
-    near_groups = zip(words_of_groups, boxes, strict=True)
-    candidates = [_label_under(near, box[0]) if columns else _label_before(near) for near, box in near_groups]
-    labels = [label for label in candidates if label and len(label) <= MAX_LABEL_WORDS]
-    if len(labels) < len(groups):
-        return None
-    if columns:
-        labels = _without_axis_title(labels, (boxes[0][1] + boxes[-1][3]) / 2)
-    for label, group, middle in zip(labels, groups, middles, strict=False):
-        slack = OFF_STEP if len(group) == largest else 0.3
-        if abs(_centre(label) - middle) > max(OFF_MIDDLE, slack * step):
-            return None
-    sure = bool(labels) if columns else _in_one_column(labels) and not _are_cut(labels, words)
-    return labels if sure else None
-
-
-def _without_axis_title(labels: list[list[Token]], middle: float) -> list[list[Token]]:
-    """The labels below columns without the axis's title, which is in their middle and so below one or two of them.
-
-    None are left if it could be the second row of labels: if it is no larger, and there is one centred below each.
-    """
-    rows = [_rows(label, along=0)[::-1] for label in labels]
-    lower = sorted((token for first, *rest in rows for row in rest for token in row), key=lambda token: token.box[1])
-    if not lower or abs((lower[0].box[1] + lower[-1].box[3]) / 2 - middle) > OFF_MIDDLE or len(_rows(lower, 0)) > 1:
-        return labels
-    if any(b.box[1] - a.box[3] > 0.6 * a.size for a, b in itertools.pairwise(lower)):
-        return labels
-    size = rows[0][0][0].size
-    below = ((first, [*itertools.chain(*rest)]) for first, *rest in rows if rest)
-    centred = all(abs(_centre(first) - _centre(lower_rows)) <= OFF_MIDDLE for first, lower_rows in below)
-    return [] if centred and lower[0].size <= 1.03 * size else [first for first, *_ in rows]
-
-
-def _centre(tokens: Sequence[Token]) -> float:
-    around = hull(token.box for token in tokens)
-    return (around[1] + around[3]) / 2
-
-
-def _are_cut(labels: Sequence[Sequence[Token]], words: Sequence[Token]) -> bool:
-    """Whether an unused word continues a label on the row above or below it, so that the label is incomplete."""
-    used = {id(token) for label in labels for token in label}
-    unused = [word for word in words if id(word) not in used]
-    boxes = [(hull(token.box for token in label), label[0].size) for label in labels]
-    return any(_adjoins(word.box, box, 0.4 * size) for word in unused for box, size in boxes)
-
-
-def _adjoins(a: Box, b: Box, gap: float) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and max(a[1], b[1]) - min(a[3], b[3]) < gap
-
-
-def _label_before(near: Iterable[Token]) -> list[Token] | None:
-    """The words of a label left of its bar, row by row; None if there is a gap between them."""
-    rows = _rows(near, along=1)
-    for row in rows:
-        row.sort(key=lambda token: token.box[0])
-        if any(b.box[0] - a.box[2] > 1.6 * a.size for a, b in itertools.pairwise(row)):
-            return None
-    if any(lower[0].box[1] - upper[0].box[3] > upper[0].size for upper, lower in itertools.pairwise(rows)):
-        return None
-    return [token for row in rows for token in row]
-
-
-def _label_under(near: Iterable[Token], axis: float) -> list[Token] | None:
-    """The words of a label below its column (left of it, as rotated): the row next to it, and rows that continue it."""
-    rows = _rows(near, along=0)[::-1]
-    label: list[Token] = []
-    edge = axis
-    for row in rows:
-        gap = edge - max(token.box[2] for token in row)
-        if gap > (0.45 * row[0].size if label else 2.0 * row[0].size):
-            break
-        label += sorted(row, key=lambda token: token.box[1])
-        edge = min(token.box[0] for token in row)
-    return label
-
-
-def _rows(tokens: Iterable[Token], along: int) -> list[list[Token]]:
-    """Tokens grouped by the position of their middles along x (0) or y (1), in this order."""
-    rows: list[list[Token]] = []
-    for token in sorted(tokens, key=lambda token: token.middle[along]):
-        if rows and token.middle[along] - rows[-1][-1].middle[along] < 0.4 * token.size:
-            rows[-1].append(token)
-        else:
-            rows.append([token])
-    return rows
-
-
-def _in_one_column(labels: Sequence[Sequence[Token]]) -> bool:
-    """Whether labels begin or end below each other."""
-    boxes = [hull(token.box for token in label) for label in labels]
-    size = labels[0][0].size
-    return any(max(box[side] for box in boxes) - min(box[side] for box in boxes) < 2 * size for side in (0, 2))

@@ -161,21 +161,21 @@ def read_pie(pie: Pie, tokens: Sequence[Token], names: dict[Colour, tuple[Token,
     `names` are those of a legend, by colour; without a legend, labels are the words in or at the slices.
     """
     name_ids = {id(token) for name in (names or {}).values() for token in name}
-    values = _values(pie, [token for token in tokens if token.is_value and id(token) not in name_ids])
+    values = _values_of_slices(pie, [token for token in tokens if token.is_value and id(token) not in name_ids])
     if values is None:
         return None
     if names is not None:
         labels = [names[part.colour] for part in pie.slices]
     else:
         used = {id(token) for token in values}
-        slice_labels = _labels(pie, [token for token in tokens if token.is_word and id(token) not in used])
+        slice_labels = _labels_of_slices(pie, [token for token in tokens if token.is_word and id(token) not in used])
         if slice_labels is None:
             return None
         labels = slice_labels
     return [Row(label, (), (((0, 0, 0), value),)) for label, value in zip(labels, values, strict=True)]
 
 
-def _values(pie: Pie, numbers: Sequence[Token]) -> list[Token] | None:
+def _values_of_slices(pie: Pie, numbers: Sequence[Token]) -> list[Token] | None:
     """The value of each slice: inside all slices, or outside at all; it must be the same share as the slice."""
     places = [(token, *pie.polar(token.middle)) for token in numbers]
     inside = [(token, angle) for token, radius, angle in places if pie.inner < radius <= 1]
@@ -183,12 +183,12 @@ def _values(pie: Pie, numbers: Sequence[Token]) -> list[Token] | None:
     for near, slack in ((inside, 0), (outside, OFF_SLICE), ([*inside, *outside], OFF_SLICE)):
         in_slices = [[token for token, angle in near if part.contains(angle, slack=slack)] for part in pie.slices]
         values = list(itertools.chain(*in_slices))
-        if all(len(tokens) == 1 for tokens in in_slices) and _confirmed(pie, values):
+        if all(len(tokens) == 1 for tokens in in_slices) and _are_confirmed(pie, values):
             return values
     return None
 
 
-def _confirmed(pie: Pie, values: Sequence[Token]) -> bool:
+def _are_confirmed(pie: Pie, values: Sequence[Token]) -> bool:
     try:
         amounts = [amount(token.text) for token in values]
     except ValueError:
@@ -201,20 +201,20 @@ def _confirmed(pie: Pie, values: Sequence[Token]) -> bool:
     return bool(shares) and len(units) == 1 and len({id(token) for token in values}) == len(values) and unlike and fit
 
 
-def _labels(pie: Pie, words: Sequence[Token]) -> list[tuple[Token, ...]] | None:
+def _labels_of_slices(pie: Pie, words: Sequence[Token]) -> list[tuple[Token, ...]] | None:
     """The words in each slice, or directly outside each; all must be in one of these places. None if a slice has none.
 
     A title above the slices is outside one of them, too: words that are both inside and outside are uncertain.
     """
     phrases = phrases_of(words, down=BELOW)
-    inside = [(phrase, angle) for phrase in phrases for radius, angle in [pie.polar(_middle(phrase))] if radius <= 1]
+    inside = [(phrase, angle) for phrase in phrases for radius, angle in [pie.polar(_middle_of(phrase))] if radius <= 1]
     outside = [
         (phrase, angle)
         for phrase in phrases
         for radius, angle in [pie.polar(_nearest(phrase, pie.middle))]
         if radius > 1 and radius <= OUTSIDE
     ]
-    in_slices = [(phrase, angle) for phrase, angle in inside if pie.polar(_middle(phrase))[0] > pie.inner]
+    in_slices = [(phrase, angle) for phrase, angle in inside if pie.polar(_middle_of(phrase))[0] > pie.inner]
     for near, elsewhere in ((in_slices, outside), (outside, in_slices)):
         phrases_of_slices = [[phrase for phrase, angle in near if part.contains(angle)] for part in pie.slices]
         texts = {" ".join(token.text for token in phrase) for phrase, _ in near}
@@ -228,7 +228,7 @@ def _labels(pie: Pie, words: Sequence[Token]) -> list[tuple[Token, ...]] | None:
     return None
 
 
-def _middle(phrase: Sequence[Token]) -> tuple[float, float]:
+def _middle_of(phrase: Sequence[Token]) -> tuple[float, float]:
     x1, y1, x2, y2 = hull(token.box for token in phrase)
     return (x1 + x2) / 2, (y1 + y2) / 2
 

@@ -55,12 +55,12 @@ def find_rectangles(picture: Raster, box: Box, words: Iterable[Box] = ()) -> lis
     """
     pixels, (left, top) = without_words(picture, box, words)
     ground, *colours = _colours(pixels)
-    if any(next(_of_colour(pixels, further, picture.scale), None) for further in colours[MAX_COLOURS:]):
+    if any(next(_boxes_of_colour(pixels, further, picture.scale), None) for further in colours[MAX_COLOURS:]):
         return []  # else some of the bars would be taken for all of them
     rectangles = [
         Rectangle((x1 + left, y1 + top, x2 + left, y2 + top), colour)
         for colour in colours[:MAX_COLOURS]
-        for x1, y1, x2, y2 in _uncut([*_of_colour(pixels, colour, picture.scale)], pixels, ground, picture.scale)
+        for x1, y1, x2, y2 in _uncut([*_boxes_of_colour(pixels, colour, picture.scale)], pixels, ground, picture.scale)
     ]
     bars = [rectangle for rectangle in rectangles if area(rectangle.box) < GROUND * area(box)]
     return sorted(bars, key=lambda bar: (bar.box[1], bar.box[0])) if len(bars) <= MAX_RECTANGLES else []
@@ -84,7 +84,7 @@ def _wipe(pixels: Pixels, word: Box, scale: float) -> None:
         return
     place = pixels[y1:y2, x1:x2]
     rim = _rim(place)
-    ground = _commonest(rim, 1)[0]
+    ground = _commonest_colours(rim, 1)[0]
     if (np.abs(rim - np.array(ground)).max(axis=1) <= LIKE).mean() >= SURROUNDED:
         place[:] = ground
 
@@ -92,8 +92,8 @@ def _wipe(pixels: Pixels, word: Box, scale: float) -> None:
 def _colours(pixels: Pixels) -> list[Colour]:
     """The colour of most of the picture's edge, and the commonest others that differ clearly from commoner ones."""
     flat = pixels.reshape(-1, 3)
-    chosen = _commonest(_rim(pixels), 1)
-    for colour in _commonest(flat, 16 * MAX_COLOURS):
+    chosen = _commonest_colours(_rim(pixels), 1)
+    for colour in _commonest_colours(flat, 16 * MAX_COLOURS):
         if not any(are_alike(colour, other) for other in chosen):
             chosen.append(colour)
     return chosen[: 1 + MAX_COLOURS + FURTHER_COLOURS]
@@ -101,7 +101,7 @@ def _colours(pixels: Pixels) -> list[Colour]:
 
 def drawn_on_ground(pixels: Pixels) -> Ink:
     """(height, width): 1 where something is drawn, which differs from the commonest colour of the picture's edge."""
-    ground = np.array(_commonest(_rim(pixels), 1)[0])
+    ground = np.array(_commonest_colours(_rim(pixels), 1)[0])
     ink: Ink = (np.abs(pixels - ground).max(axis=2) > LIKE).astype(np.uint8)
     return ink
 
@@ -110,7 +110,7 @@ def _rim(pixels: Pixels) -> Pixels:
     return np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
 
 
-def _commonest(pixels: Pixels, count: int) -> list[Colour]:
+def _commonest_colours(pixels: Pixels, count: int) -> list[Colour]:
     codes = pixels.astype(np.int32) @ np.array([1 << 16, 1 << 8, 1])
     # Exact colours are counted: a drawn bar has one, and in a scanned one's noise the commonest is in the middle.
     values, counts = np.unique(codes, return_counts=True)
@@ -119,7 +119,7 @@ def _commonest(pixels: Pixels, count: int) -> list[Colour]:
     return [(code >> 16, code >> 8 & 255, code & 255) for code in common_codes]
 
 
-def _of_colour(pixels: Pixels, colour: Colour, scale: float) -> Iterator[Box]:
+def _boxes_of_colour(pixels: Pixels, colour: Colour, scale: float) -> Iterator[Box]:
     import cv2
 
     low, high = (np.clip(np.array(colour) + sign * LIKE, 0, 255) for sign in (-1, 1))
@@ -144,7 +144,7 @@ def _uncut(boxes: list[Box], pixels: Pixels, ground: tuple[int, int, int], scale
         joined: list[Box] = []
         for box in sorted(boxes, key=lambda box: (round(box[start]), box[1 - start])):
             last = joined[-1] if joined else None
-            if last is not None and _continues(last, box, start) and not _is_ground(last, box, pixels, ground, scale):
+            if last is not None and _is_cut_from(last, box, start) and not _is_ground(last, box, pixels, ground, scale):
                 joined[-1] = hull([last, box])
             else:
                 joined.append(box)
@@ -152,18 +152,18 @@ def _uncut(boxes: list[Box], pixels: Pixels, ground: tuple[int, int, int], scale
     return boxes
 
 
-def _continues(box: Box, other: Box, start: int) -> bool:
+def _is_cut_from(box: Box, other: Box, start: int) -> bool:
     level = all(abs(box[side] - other[side]) <= 1 for side in (start, start + 2))
     return level and 0 <= other[1 - start] - box[3 - start] <= CUT
 
 
 def _is_ground(box: Box, other: Box, pixels: Pixels, ground: tuple[int, int, int], scale: float) -> bool:
     """Whether the area between two boxes has the background's colour, so that they are separate."""
-    x, y = (int(scale * middle) for middle in _between(box, other))
+    x, y = (int(scale * middle) for middle in _middle_between(box, other))
     return bool(np.abs(pixels[y, x].astype(np.int16) - np.array(ground)).max() <= LIKE)
 
 
-def _between(box: Box, other: Box) -> tuple[float, float]:
+def _middle_between(box: Box, other: Box) -> tuple[float, float]:
     x = (max(box[0], other[0]) + min(box[2], other[2])) / 2
     y = (max(box[1], other[1]) + min(box[3], other[3])) / 2
     return x, y

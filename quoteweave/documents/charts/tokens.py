@@ -83,12 +83,12 @@ def amount(text: str) -> tuple[float, float]:
     if match is None:
         raise ValueError("no number")
     digits = match[0].rstrip(".,").replace("−", "-")
-    digits = re.sub(r"[.,](?=\d{3}(?:[.,]|$))", "", digits) if _grouped(digits) else digits
+    digits = re.sub(r"[.,](?=\d{3}(?:[.,]|$))", "", digits) if _has_thousands(digits) else digits
     digits = digits.replace(",", ".")
     return abs(float(digits)), 10.0 ** -len(digits.partition(".")[2])
 
 
-def _grouped(digits: str) -> bool:
+def _has_thousands(digits: str) -> bool:
     """Whether its points or commas separate thousands; a single one before three digits does if it is a comma."""
     return bool(re.fullmatch(r"-?\d{1,3}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}(?:,\d+)?)", digits))
 
@@ -109,7 +109,7 @@ def join_tokens(tokens: Sequence[Token]) -> str:
     If words overlap, as they do when a text is drawn twice, each is kept once.
     """
     words = [token.text for token in tokens]
-    if any(_overlaps(token.box, other.box) for token, other in itertools.combinations(tokens, 2)):
+    if any(_are_drawn_over(token.box, other.box) for token, other in itertools.combinations(tokens, 2)):
         words = list(dict.fromkeys(words))
     text = ""
     for word in words:
@@ -120,7 +120,7 @@ def join_tokens(tokens: Sequence[Token]) -> str:
     return text.replace("|", "/")
 
 
-def _overlaps(a: Box, b: Box) -> bool:
+def _are_drawn_over(a: Box, b: Box) -> bool:
     common = intersection(a, b)
     return common[2] - common[0] > 1 and common[3] - common[1] > 0.5 * (a[3] - a[1])
 

@@ -49,14 +49,15 @@ def read_chart(picture: Raster, box: Box, lines: Sequence[Line], around: Sequenc
     if reading.names == {}:
         return _extended(reading, box, lines, around)
     # The legend may be outside, and so may bars of the same colours, between it and the chart or beyond it.
-    near = _reach(picture, box)
+    near = _legend_area(picture, box)
     wider = _read_series(picture, near, [line for line in around if inside(line.box, near) > 0.6], around)
     if wider is not None and wider.names is not None and len(wider.rows) >= len(reading.rows):
-        reading = wider if reading.names is None or _texts(reading.names) == _texts(wider.names) else reading
+        is_same = reading.names is None or _texts_of_names(reading.names) == _texts_of_names(wider.names)
+        reading = wider if is_same else reading
     return None if reading.names is None else _extended(reading, box, lines, around)
 
 
-def _texts(names: Names) -> dict[Colour, str]:
+def _texts_of_names(names: Names) -> dict[Colour, str]:
     return {colour: join_tokens(name) for colour, name in names.items()}
 
 
@@ -66,7 +67,7 @@ def _extended(reading: "_ChartReading", box: Box, lines: Sequence[Line], around:
     if any(id(word) not in inner for word in reading.words):
         box = hull([box, reading.box])
         lines = [line for line in around if inside(line.box, box) > 0.6]
-    return ChartValues(box, _text(reading.rows, reading.names or {}, lines))
+    return ChartValues(box, _text_of_rows(reading.rows, reading.names or {}, lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def _read_series(picture: Raster, box: Box, lines: Sequence[Line], around: Seque
     columns = False
     rows = read_bars(rectangles, tokens)
     if rows is None:
-        rows, columns = read_bars(*_turned(rectangles, tokens), columns=True), True
+        rows, columns = read_bars(*_rotated(rectangles, tokens), columns=True), True
     if (
         rows is None
         and (pie := find_pie(picture, box, [word.box for line in lines for word in line.words])) is not None
@@ -118,21 +119,21 @@ def _read_series(picture: Raster, box: Box, lines: Sequence[Line], around: Seque
     return _ChartReading(rows, names if len(colours) <= MAX_SERIES else None)
 
 
-def _reach(picture: Raster, box: Box) -> Box:
+def _legend_area(picture: Raster, box: Box) -> Box:
     left, above, right, below = LEGEND_REACH
     height, width = (side / picture.scale for side in picture.pixels.shape[:2])
     low = max(0.0, box[0] - left), max(0.0, box[1] - above)
     return (*low, min(width, box[2] + right), min(height, box[3] + below))
 
 
-def _turned(rectangles: Sequence[Rectangle], tokens: Sequence[Token]) -> tuple[list[Rectangle], list[Token]]:
+def _rotated(rectangles: Sequence[Rectangle], tokens: Sequence[Token]) -> tuple[list[Rectangle], list[Token]]:
     return (
         [replace(rectangle, box=rotated(rectangle.box)) for rectangle in rectangles],
         [replace(token, box=rotated(token.box)) for token in tokens],
     )
 
 
-def _text(rows: Sequence[Row], names: Names, lines: Sequence[Line]) -> str:
+def _text_of_rows(rows: Sequence[Row], names: Names, lines: Sequence[Line]) -> str:
     """The header of series names, the rows, and then the remaining words, row by row."""
     colours = list(names)
     table = [[EMPTY, *(join_tokens(names[colour]) for colour in colours)]] if names else []
@@ -203,21 +204,21 @@ def _sum(shares: Sequence[Token]) -> float:
 def _adjoining_words(line: Sequence[Token], free: Rows, way: int) -> tuple[Token, ...]:
     """The lines above (-1) or below (1) a line, as long as each is next to the one before and has the same middle."""
     adjoining: list[Sequence[Token]] = []
-    last = _box(line)
-    while (following := next((candidate for candidate in free if _adjoins(last, candidate, way)), None)) is not None:
+    last = _box_of(line)
+    while (following := next((candidate for candidate in free if _is_next_to(last, candidate, way)), None)) is not None:
         adjoining.append(following)
-        last = _box(following)
+        last = _box_of(following)
     return tuple(token for adjoining_line in adjoining[::way] for token in adjoining_line)
 
 
-def _adjoins(box: Box, other: Sequence[Token], way: int) -> bool:
-    size, other_box = other[0].size, _box(other)
+def _is_next_to(box: Box, other: Sequence[Token], way: int) -> bool:
+    size, other_box = other[0].size, _box_of(other)
     gap = other_box[1] - box[3] if way > 0 else box[1] - other_box[3]
     off = abs((box[0] + box[2]) - (other_box[0] + other_box[2])) / 2
     return -0.5 * size < gap < LABEL_GAP * size and off < OFF_MIDDLE * size
 
 
-def _box(line: Sequence[Token]) -> Box:
+def _box_of(line: Sequence[Token]) -> Box:
     return hull(token.box for token in line)
 
 
@@ -306,7 +307,7 @@ def series_from_headings(rows: Sequence[Row], tokens: Sequence[Token]) -> Names 
     phrases = _phrases([token for token in tokens if token.is_word], first)
     names: Names = {}
     for bar, (x1, x2) in zip(first.bars, _reaches(stacks, first), strict=True):
-        phrases_above = [phrase for phrase in phrases if x1 <= _middle(phrase) <= x2]
+        phrases_above = [phrase for phrase in phrases if x1 <= _middle_of(phrase) <= x2]
         if len(phrases_above) != 1:
             return None
         names[bar.colour] = phrases_above[0]
@@ -314,7 +315,7 @@ def series_from_headings(rows: Sequence[Row], tokens: Sequence[Token]) -> Names 
     return names if fit else None
 
 
-def _middle(phrase: Sequence[Token]) -> float:
+def _middle_of(phrase: Sequence[Token]) -> float:
     box = hull(token.box for token in phrase)
     return (box[0] + box[2]) / 2
 

@@ -56,11 +56,13 @@ def import_file(
     if not path.is_file():
         raise UsageError(f"{path} is no file")
     documents: list[Document] = []
-    importer = (
-        partial(_table, TABLES[format], format) if format in TABLES else _papers if format == "papers" else _mineru
-    )
+    importer: Callable[[Writer, Path, Mapping[str, str]], Iterator[Document]] = _import_papers
+    if format in TABLES:
+        importer = partial(_import_table, TABLES[format], format, collection.images)
+    elif format == "mineru":
+        importer = partial(_import_mineru, collection.images)
     with collection.writer() as writer:
-        for document in importer(collection, writer, path, metadata or {}):
+        for document in importer(writer, path, metadata or {}):
             documents.append(document)
             on_document(document)
         if not documents:
@@ -111,9 +113,9 @@ def import_parsed(
     )
 
 
-def _mineru(collection: Collection, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Iterator[Document]:
+def _import_mineru(images: ImageStore, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Iterator[Document]:
     """Import a content list; the PDF beside it, if any, is stored as the source, so that pages can be shown."""
-    parsed = read_within_limits(path, collection.images)
+    parsed = read_within_limits(path, images)
     stem = path.name.removesuffix(".json").removesuffix("_content_list")
     beside = (path.with_name(f"{stem}{end}") for end in ("_origin.pdf", ".pdf"))
     pdf = next((file for file in beside if file.is_file()), None)
@@ -122,17 +124,17 @@ def _mineru(collection: Collection, writer: Writer, path: Path, metadata: Mappin
     yield writer.put(source, name=name, format=kind, origin=origin, parsed=parsed)
 
 
-def _table(
+def _import_table(
     iter_documents: Callable[[Path, ImageStore], Iterator[ImportedDocument]],
     format: str,
-    collection: Collection,
+    images: ImageStore,
     writer: Writer,
     path: Path,
     metadata: Mapping[str, str],
 ) -> Iterator[Document]:
     """Import a table of MMDocIR. Each document's own rows are stored as JSON, because the whole table has gigabytes."""
     with TemporaryFolder() as folder:
-        for name, domain, parsed in iter_documents(path, collection.images):
+        for name, domain, parsed in iter_documents(path, images):
             source = folder / "layout.json"
             # Without page words, which these tables lack: the ids of documents depend on what is written here.
             source.write_text(parsed.model_dump_json(exclude={"page_words"}), "utf-8")
@@ -141,7 +143,7 @@ def _table(
             yield writer.put(source, name=name, format=format, origin=origin, parsed=parsed)
 
 
-def _papers(collection: Collection, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Iterator[Document]:  # noqa: ARG001 - as `_mineru`
+def _import_papers(writer: Writer, path: Path, metadata: Mapping[str, str]) -> Iterator[Document]:
     """Import a table of papers, each of which is stored as a Markdown file of its own."""
     with TemporaryFolder() as folder:
         papers = iter_papers(path)

@@ -82,11 +82,11 @@ def parse_content_list(path: Path, images: ImageStore) -> ParsedDocument:
 
 def _parsing(path: Path, images: ImageStore, *, skip_names: bool = False) -> Iterator[ParsedDocument | None]:
     """The document, after one None for each picture that was read, so that the time limit applies to each picture."""
-    items = _items(path)
+    items = _read_items(path)
     sheets, warnings = _sheets(path, skip_names=skip_names)
     pictures, blocks = LinkedImages(path.parent, images), list[FlowBlock]()
     for item in items:
-        blocks.append(_block(item, path.name, pictures))
+        blocks.append(_block_of_item(item, path.name, pictures))
         if item.get("img_path"):
             yield None
     indexes = [_page_index(item, f"{path.name!r}, block {number}") for number, item in enumerate(items)]
@@ -97,11 +97,11 @@ def _parsing(path: Path, images: ImageStore, *, skip_names: bool = False) -> Ite
     yield ParsedDocument(
         pages=pages,
         quotes=with_units(quotes),
-        warnings=(*warnings, *_doubts(items, sum(boxes[n] is None for n in filled)), *pictures.warnings),
+        warnings=(*warnings, *_doubt_warnings(items, sum(boxes[n] is None for n in filled)), *pictures.warnings),
     )
 
 
-def _doubts(items: Sequence[Mapping[str, Any]], without_box: int) -> list[str]:
+def _doubt_warnings(items: Sequence[Mapping[str, Any]], without_box: int) -> list[str]:
     """Warnings about what was guessed, one sentence each."""
     types = Counter(str(item.get("type"))[:40] for item in items)
     doubts = [
@@ -114,7 +114,7 @@ def _doubts(items: Sequence[Mapping[str, Any]], without_box: int) -> list[str]:
     return doubts
 
 
-def _items(path: Path) -> list[dict[str, Any]]:
+def _read_items(path: Path) -> list[dict[str, Any]]:
     text, _ = read_text(path, megabytes=MAX_MEGABYTES)
     try:
         items = load_json(text)
@@ -130,15 +130,15 @@ def _items(path: Path) -> list[dict[str, Any]]:
     return items
 
 
-def _block(item: Mapping[str, Any], source: str, pictures: LinkedImages) -> FlowBlock:
+def _block_of_item(item: Mapping[str, Any], source: str, pictures: LinkedImages) -> FlowBlock:
     kind = str(item.get("type"))
     level = item.get("text_level")
     is_title = kind == "title" or (isinstance(level, int) and level > 0)
     layout: Layout = "title" if is_title else _LAYOUTS.get(kind, "paragraph")
     picture = pictures.at_path(str(item["img_path"])) if item.get("img_path") else None
-    caption = _words(item, f"{kind}_caption") or _words(item, "img_caption")
-    note = _words(item, f"{kind}_footnote") or _words(item, "img_footnote")
-    text = "\n".join(part for part in (_text(item, kind, source), note) if part)
+    caption = _words_of(item, f"{kind}_caption") or _words_of(item, "img_caption")
+    note = _words_of(item, f"{kind}_footnote") or _words_of(item, "img_footnote")
+    text = "\n".join(part for part in (_text_of_item(item, kind, source), note) if part)
     if layout not in IMAGE_LAYOUTS and caption:
         text, caption = f"{caption}\n{text}", ""
     return FlowBlock(
@@ -150,16 +150,16 @@ def _block(item: Mapping[str, Any], source: str, pictures: LinkedImages) -> Flow
     )
 
 
-def _text(item: Mapping[str, Any], kind: str, source: str) -> str:
+def _text_of_item(item: Mapping[str, Any], kind: str, source: str) -> str:
     if kind == "table":
-        return "\n".join(block.text for block in html_blocks(_words(item, "table_body"), name=source))
+        return "\n".join(block.text for block in html_blocks(_words_of(item, "table_body"), name=source))
     if kind in ("equation", "interline_equation"):
-        return _words(item, "text").removeprefix("$$").removesuffix("$$").strip()
+        return _words_of(item, "text").removeprefix("$$").removesuffix("$$").strip()
     fields = ("text", "list_items", "code_body", "content")
-    return "\n".join(words for words in (_words(item, field) for field in fields) if words)
+    return "\n".join(words for words in (_words_of(item, field) for field in fields) if words)
 
 
-def _words(item: Mapping[str, Any], field: str) -> str:
+def _words_of(item: Mapping[str, Any], field: str) -> str:
     """A field that is a string or a list of strings; empty if it is neither."""
     value = item.get(field)
     lines = value if isinstance(value, list) else [value]

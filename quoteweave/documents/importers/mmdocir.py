@@ -173,7 +173,7 @@ def _checked_layout(values: dict[str, Any], where: str) -> _LayoutRow:
         layout_id=_whole_number(values, "layout_id", where),
         page=_whole_number(values, "page_id", where, below=MAX_PAGES),
         size=(width, height),
-        box=(_within(x1, width), _within(y1, height), _within(x2, width), _within(y2, height)),
+        box=(_clamped(x1, width), _clamped(y1, height), _clamped(x2, width), _clamped(y2, height)),
         values=values,
     )
 
@@ -197,13 +197,13 @@ def _numbers(values: Mapping[str, Any], field: str, count: int, where: str) -> l
     return numbers
 
 
-def _within(edge: float, end: float) -> float:
+def _clamped(edge: float, end: float) -> float:
     return min(max(edge, 0.0), end)
 
 
 def _document_of_layouts(name: str, group: Iterator[_LayoutRow], images: ImageStore) -> ImportedDocument:
     warnings: list[str] = []
-    pairs = [(row, _block(row, images, warnings)) for row in group]
+    pairs = [(row, _block_of_row(row, images, warnings)) for row in group]
     rows, blocks = [row for row, _ in pairs], [block for _, block in pairs]
     numbers = [row.layout_id for row in rows]
     if len(set(numbers)) < len(numbers):
@@ -223,7 +223,7 @@ def _document_of_layouts(name: str, group: Iterator[_LayoutRow], images: ImageSt
     return ImportedDocument(name, words_in(rows[0].values, "domain"), parsed)
 
 
-def _block(row: _LayoutRow, images: ImageStore, warnings: list[str]) -> FlowBlock:
+def _block_of_row(row: _LayoutRow, images: ImageStore, warnings: list[str]) -> FlowBlock:
     picture = _stored_picture(row.values, f"layout {row.layout_id}", images, warnings)
     layout = _LAYOUTS.get(row.values["type"], "paragraph")
     return FlowBlock(layout=layout, text=words_in(row.values, "text"), image=picture.key if picture else None)

@@ -44,7 +44,7 @@ def _pairs(
 ) -> dict[int, int]:
     """Images with their captions, the closest first; `above` says for each kind whether captions are above."""
     distances = sorted(
-        (_distance(elements[i], elements[t], above.get(_captioned_kind(elements[t]), False)), i, t)
+        (_distance_to_caption(elements[i], elements[t], above.get(_captioned_kind(elements[t]), False)), i, t)
         for i in images
         for t in texts
     )
@@ -60,7 +60,7 @@ def _captioned_kind(caption: PageElement) -> str:
     return "figure" if label is None or label.kind == "figure" else "table"
 
 
-def _distance(image: PageElement, caption: PageElement, above: bool) -> float:
+def _distance_to_caption(image: PageElement, caption: PageElement, above: bool) -> float:
     """Points between them, with a handicap for the unusual side; infinite if neither is above the other."""
     a, b = image.box, caption.box
     across = min(a[2], b[2]) - max(a[0], b[0])
@@ -82,13 +82,13 @@ def _notes(elements: Sequence[PageElement], layouts: Sequence[Layout]) -> set[in
         if layouts[i] not in BODY_LAYOUTS | {"title"}:
             continue
         may_be_note = NOTE_MARK.match(element.text) or (0 < element.size <= small and layouts[i] != "title")
-        if NOTE.match(element.text) or (may_be_note and any(_just_below(element.box, box) for box in above)):
+        if NOTE.match(element.text) or (may_be_note and any(_is_just_below(element.box, box) for box in above)):
             notes.add(i)
             above.append(element.box)  # a note may follow another note
     return notes
 
 
-def _just_below(lower: Box, upper: Box) -> bool:
+def _is_just_below(lower: Box, upper: Box) -> bool:
     across = min(upper[2], lower[2]) - max(upper[0], lower[0])
     return across > 0.5 * min(lower[2] - lower[0], upper[2] - upper[0]) and -4 < lower[1] - upper[3] < NOTE_REACH
 
@@ -103,7 +103,7 @@ def _title_above(
         if layout in ("title", "paragraph")
         and i not in notes
         and _is_heading(element)
-        and _just_above(element.box, box)
+        and _is_just_above(element.box, box)
     ]
     return " ".join(element.text for element in sorted(near, key=lambda element: element.box[1]))[:300] or None
 
@@ -113,6 +113,6 @@ def _is_heading(element: PageElement) -> bool:
     return element.lines <= 3 and not (element.prose and element.text.rstrip().endswith(SENTENCE_ENDS))
 
 
-def _just_above(upper: Box, lower: Box) -> bool:
+def _is_just_above(upper: Box, lower: Box) -> bool:
     across = min(upper[2], lower[2]) - max(upper[0], lower[0])
     return across > 0.5 * (upper[2] - upper[0]) and -4 < lower[1] - upper[3] < 0.7 * CAPTION_REACH

@@ -31,9 +31,9 @@ def with_fields(lines: Sequence[Line], fields: Sequence[Line]) -> Sequence[Line]
     printed = SpatialIndex(lines)
     parts = [*lines, *(unprinted for field in fields if (unprinted := _without_printed(field, printed)) is not None)]
     groups = _Groups(parts)
-    for first, second in (*_adjacent(parts, len(lines)), *_labels(parts, len(lines))):
+    for first, second in (*_adjacent_parts(parts, len(lines)), *_labelled_fields(parts, len(lines))):
         groups.join(first, second)
-    merged = [(_joined(group) if len(group) > 1 else group[0], len(group) > 1) for group in groups.lines()]
+    merged = [(_joined_line(group) if len(group) > 1 else group[0], len(group) > 1) for group in groups.lines()]
     labelled = {line.tag for line, is_joined in merged if is_joined}
     return [replace(line, tag=None) if _is_field(line) and line.tag not in labelled else line for line, _ in merged]
 
@@ -99,17 +99,17 @@ def _is_sign(line: Line) -> bool:
     return len(line.words) == 1 and line.words[0].text in SIGNS
 
 
-def _in_row(line: Line, other: Line) -> bool:
+def _are_in_one_row(line: Line, other: Line) -> bool:
     overlap = min(line.box[3], other.box[3]) - max(line.box[1], other.box[1])
     return line.upright and other.upright and overlap > 0.5 * min(line.height, other.height)
 
 
-def _gap(line: Line, other: Line) -> float:
+def _blank_between(line: Line, other: Line) -> float:
     """The blank in points between two lines on the same level."""
     return max(other.box[0] - line.box[2], line.box[0] - other.box[2])
 
 
-def _adjacent(parts: Sequence[Line], count: int) -> Iterator[tuple[int, int]]:
+def _adjacent_parts(parts: Sequence[Line], count: int) -> Iterator[tuple[int, int]]:
     """Pairs of a value (after the first `count` parts) and a part no further away than words of one line."""
     places = SpatialIndex([replace(part, words=()) for part in parts])
     numbers = {id(part): at for at, part in enumerate(places.items)}
@@ -118,7 +118,9 @@ def _adjacent(parts: Sequence[Line], count: int) -> Iterator[tuple[int, int]]:
         if not _is_sign(field):
             for near in places.intersecting(field.box, reach):
                 other = numbers[id(near)]
-                if other != at and not _is_sign(parts[other]) and _in_row(field, near) and _gap(field, near) < reach:
+                if other == at or _is_sign(parts[other]):
+                    continue
+                if _are_in_one_row(field, near) and _blank_between(field, near) < reach:
                     yield at, other
 
 
@@ -145,7 +147,7 @@ class _Rows:
         return row[max(0, count - 2) : count].tolist(), int(row[count]) if count < len(row) else None
 
 
-def _labels(parts: Sequence[Line], count: int) -> Iterator[tuple[int, int]]:
+def _labelled_fields(parts: Sequence[Line], count: int) -> Iterator[tuple[int, int]]:
     """Pairs of a box or value (after the first `count` parts) and the words in its row to which it belongs.
 
     If several of them follow the same words, these name the row of a table.
@@ -166,7 +168,7 @@ def _is_label(parts: Sequence[Line], before: Sequence[int], field: int, count: i
     """Whether the last of the parts before a field, in order, is its label rather than the words of a column."""
     *earlier, last = before
     label = parts[last]
-    if last >= count or _gap(label, parts[field]) > MAX_BEFORE * label.size:
+    if last >= count or _blank_between(label, parts[field]) > MAX_BEFORE * label.size:
         return False
     is_first = not earlier or earlier[-1] >= count
     return label.text.endswith(_LABEL_ENDS) or (is_first and any(map(str.isalpha, label.text)))
@@ -174,11 +176,11 @@ def _is_label(parts: Sequence[Line], before: Sequence[int], field: int, count: i
 
 def _is_nearer(after: Line, sign: Line, before: Line | None) -> bool:
     """Whether the words after a box are near it, and no further away than those before it."""
-    gap = _gap(sign, after)
-    return gap < MAX_BEHIND * after.size and (before is None or gap <= _gap(sign, before))
+    gap = _blank_between(sign, after)
+    return gap < MAX_BEHIND * after.size and (before is None or gap <= _blank_between(sign, before))
 
 
-def _joined(parts: Sequence[Line]) -> Line:
+def _joined_line(parts: Sequence[Line]) -> Line:
     """The parts of one line as a line in the style of the longest printed part, with its words in reading order.
 
     It keeps a field's tag only if it ends with the field's value, so that it is the field with its label.

@@ -62,7 +62,7 @@ class Figure:
         """
         parts = {panel: [panel] for panel in self.panels}
         for line in self.lines:
-            nearest = min(parts, key=lambda panel: _distance(line.box, panel), default=None)
+            nearest = min(parts, key=lambda panel: _distance_between(line.box, panel), default=None)
             if nearest is not None and inside(line.box, nearest) <= 0.5:
                 parts[nearest].append(line.box)
         extended = [hull(boxes) for boxes in parts.values()]
@@ -346,6 +346,6 @@ def _figure(box: Box, lines: SpatialIndex[Line], panels: Sequence[Box]) -> Figur
     )
 
 
-def _distance(a: Box, b: Box) -> float:
+def _distance_between(a: Box, b: Box) -> float:
     """Points between two boxes; 0 if they touch."""
     return math.hypot(max(a[0] - b[2], b[0] - a[2], 0.0), max(a[1] - b[3], b[1] - a[3], 0.0))

@@ -49,9 +49,10 @@ def find_rules(
     _even_out(solid, words * scale)
     rules = []
     for wide in (True, False):
-        thin = _thin(shade, picture.scale, threshold, wide=wide, dark=dark)
-        lines = _lines(_bridged(thin, ink, picture.scale, wide=wide), picture.scale, wide=wide)
-        rules.append(tuple(_shifted(rule, offset) for rule in _distinct([*lines, *_ends(solid, scale, wide=wide)])))
+        thin = _thin_marks(shade, picture.scale, threshold, wide=wide, dark=dark)
+        lines = _thin_rules(_bridged(thin, ink, picture.scale, wide=wide), picture.scale, wide=wide)
+        edges = _edges_of_shading(solid, scale, wide=wide)
+        rules.append(tuple(_shifted(rule, offset) for rule in _without_covered([*lines, *edges])))
     return rules[0], rules[1]
 
 
@@ -66,7 +67,7 @@ def _inked(ink: "MatLike", scale: float) -> tuple[int, int, int, int]:
     x, y, width, height = cv2.boundingRect(ink)
     if not width:
         return 0, 0, 0, 0
-    step, margin = _step(ink, scale), 2 * _reach(scale)
+    step, margin = _step(ink, scale), 2 * _compared_pixels(scale)
     left, top = (max(0, edge - margin) // step * step for edge in (x, y))
     right, bottom = (-(-(edge + margin) // step) * step for edge in (x + width, y + height))
     return left, top, min(right, ink.shape[1]), min(bottom, ink.shape[0])
@@ -77,7 +78,7 @@ def _shifted(box: Box, offset: npt.NDArray[np.float64]) -> Box:
     return x1, y1, x2, y2
 
 
-def _reach(scale: float) -> int:
+def _compared_pixels(scale: float) -> int:
     """How many pixels across a rule are compared with it."""
     return int(RULE_THICKNESS * scale) + 2 | 1
 
@@ -91,11 +92,11 @@ def _even_out(solid: npt.NDArray[np.uint8], words: npt.NDArray[np.float64]) -> N
         rows[:, left : right + 1] = (rows[:, left] & rows[:, right])[:, None]
 
 
-def _thin(shade: "MatLike", scale: float, threshold: int, *, wide: bool, dark: bool) -> "MatLike":
+def _thin_marks(shade: "MatLike", scale: float, threshold: int, *, wide: bool, dark: bool) -> "MatLike":
     """A mask that is 255 where a pixel differs from both sides of it, across the direction of a rule."""
     import cv2
 
-    reach = _reach(scale)
+    reach = _compared_pixels(scale)
     kernel = np.ones((reach, 1) if wide else (1, reach), dtype=np.uint8)
     contrast = cv2.morphologyEx(shade, cv2.MORPH_TOPHAT if dark else cv2.MORPH_BLACKHAT, kernel)
     return cv2.threshold(contrast, threshold, 255, cv2.THRESH_BINARY)[1]
@@ -110,19 +111,19 @@ def _bridged(thin: "MatLike", ink: "MatLike", scale: float, *, wide: bool) -> "M
     return cv2.bitwise_and(cv2.morphologyEx(thin, cv2.MORPH_CLOSE, kernel), ink)
 
 
-def _lines(thin: "MatLike", scale: float, *, wide: bool) -> list[Box]:
-    coarse, scale = downsampled(_long(thin, scale, wide=wide), scale)
+def _thin_rules(thin: "MatLike", scale: float, *, wide: bool) -> list[Box]:
+    coarse, scale = downsampled(_long_parts(thin, scale, wide=wide), scale)
     boxes = [contour_box(shape, scale) for shape in outer_contours(coarse)]
     side = 1 if wide else 0
     return [box for box in boxes if box[side + 2] - box[side] <= RULE_THICKNESS + 1]
 
 
-def _ends(solid: "MatLike", scale: float, *, wide: bool) -> list[Box]:
+def _edges_of_shading(solid: "MatLike", scale: float, *, wide: bool) -> list[Box]:
     """The edges of filled rectangles, such as shaded headers, which count as rules."""
     import cv2
 
     ends: list[Box] = []
-    long = _long(solid, scale, wide=wide)
+    long = _long_parts(solid, scale, wide=wide)
     for shape in outer_contours(long):
         x, y, width, height = cv2.boundingRect(shape)
         if cv2.countNonZero(long[y : y + height, x : x + width]) > 0.85 * width * height:
@@ -133,7 +134,7 @@ def _ends(solid: "MatLike", scale: float, *, wide: bool) -> list[Box]:
     return ends
 
 
-def _long(mask: "MatLike", scale: float, *, wide: bool) -> "MatLike":
+def _long_parts(mask: "MatLike", scale: float, *, wide: bool) -> "MatLike":
     """Keep the parts of the mask that are as long as a rule."""
     import cv2
 
@@ -141,7 +142,7 @@ def _long(mask: "MatLike", scale: float, *, wide: bool) -> "MatLike":
     return cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((1, length) if wide else (length, 1), dtype=np.uint8))
 
 
-def _distinct(rules: Sequence[Box]) -> list[Box]:
+def _without_covered(rules: Sequence[Box]) -> list[Box]:
     """Drop rules that are on a longer one."""
     distinct: list[Box] = []
     for x1, y1, x2, y2 in sorted(rules, key=lambda rule: rule[0] - rule[2] + rule[1] - rule[3])[:MAX_RULES]:
@@ -238,7 +239,8 @@ def find_graphics(picture: Raster, lines: Sequence[Line]) -> PageGraphics:
     in_families = {bar for family in bars for bar in family}
     clusters = (*map(hull, bars), *(box for box in clusters if box not in in_families))
     specks = tuple(box for box in specks if box not in in_families)
-    return PageGraphics(_outside(horizontal, near), _outside(vertical, near), clusters, specks, bars, left_out, unseen)
+    horizontal, vertical = (_outside_text(rules, near) for rules in (horizontal, vertical))
+    return PageGraphics(horizontal, vertical, clusters, specks, bars, left_out, unseen)
 
 
 def _is_solid(ink: "MatLike", box: Box, scale: float) -> bool:
@@ -253,7 +255,7 @@ def _is_solid(ink: "MatLike", box: Box, scale: float) -> bool:
     return cv2.countNonZero(cv2.morphologyEx(box_ink, cv2.MORPH_OPEN, kernel)) > IN_AREAS * cv2.countNonZero(box_ink)
 
 
-def _outside(rules: Sequence[Box], lines: SpatialIndex[Line]) -> tuple[Box, ...]:
+def _outside_text(rules: Sequence[Box], lines: SpatialIndex[Line]) -> tuple[Box, ...]:
     """Drop rules that are strokes of letters or underlines."""
     return tuple(rule for rule in rules if not any(inside(rule, line.box) > 0.8 for line in lines.intersecting(rule)))
 
@@ -274,22 +276,22 @@ def _ink(picture: Raster) -> tuple["MatLike", bool]:
     edges = np.bincount(np.concatenate([codes[0], codes[-1], codes[:, 0], codes[:, -1]]), minlength=counts.size)
     rim = 2 * sum(codes.shape)
     common = sorted(large, key=lambda code: (edges[code] < MIN_RIM * rim, -int(counts[code]))) or [counts.argmax()]
-    background = _middle(sample, codes == common[0])
-    ink = cv2.bitwise_not(_like(picture.pixels, background))
+    background = _median_colour(sample, codes == common[0])
+    ink = cv2.bitwise_not(_mask_of_colour(picture.pixels, background))
     for code in common[1:4]:
-        flat = _like(sample, _middle(sample, codes == code)) & ~_like(sample, background)
+        flat = _mask_of_colour(sample, _median_colour(sample, codes == code)) & ~_mask_of_colour(sample, background)
         band = _touching_the_edge(flat)
         if band.any():
             ink[cv2.resize(band, ink.shape[::-1], interpolation=cv2.INTER_NEAREST) > 0] = 0
     return ink, bool(background.mean() < 128)
 
 
-def _middle(sample: "MatLike", chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+def _median_colour(sample: "MatLike", chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
     """The median colour of the chosen pixels, from a sample of one in eight."""
     return np.asarray(np.median(sample[chosen][::8], axis=0), dtype=np.float64)
 
 
-def _like(pixels: "MatLike", colour: npt.NDArray[np.float64]) -> Mask:
+def _mask_of_colour(pixels: "MatLike", colour: npt.NDArray[np.float64]) -> Mask:
     """A mask that is 255 where a pixel has this colour."""
     import cv2
 

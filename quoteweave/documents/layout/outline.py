@@ -33,7 +33,7 @@ def page_headings(
     """Return the headings of each page, outermost first, each once; `labels` are the printed page labels."""
     bookmarks = [bookmark for page in pages for bookmark in page.bookmarks]
     by_page: defaultdict[int, list[Bookmark]] = defaultdict(list)
-    for bookmark in bookmarks or _contents(pages, layouts, labels):
+    for bookmark in bookmarks or _entries_of_contents(pages, layouts, labels):
         by_page[bookmark.page].append(bookmark)
     headings, open_bookmarks = [], list[Bookmark]()
     for number in range(len(pages)):
@@ -48,7 +48,7 @@ def page_headings(
     return headings
 
 
-def _contents(
+def _entries_of_contents(
     pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]], labels: Sequence[str]
 ) -> list[Bookmark]:
     """The entries of the table of contents that point to a page of the document."""

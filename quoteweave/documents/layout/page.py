@@ -159,7 +159,7 @@ class PageReader:
             return [_text_element(block) for block in group_lines(layout_element.lines)]
         found_as: FoundLayout = "table" if isinstance(layout_element, Table) else layout_element.layout
         box = page_text.box_of(layout_element)
-        parts = _parts(PageElement(found_as, box, ""), layout_element, page_text.page_size)
+        parts = _image_parts(PageElement(found_as, box, ""), layout_element, page_text.page_size)
         image = self._image(PageElement(found_as, box, layout_element.text), page_text, ocr_lines)
         if isinstance(layout_element, Figure):
             image = self._with_values(image, layout_element, page_text, ocr_lines)
@@ -199,15 +199,15 @@ class PageReader:
             text = chart.text
         if by_ocr is not None:
             ocr_text = by_ocr.text
-        key = element.image if box == element.box else self._crop(box, page_text)
+        key = element.image if box == element.box else self._store_crop(box, page_text)
         return replace(element, found_as="chart", box=box, text=text, ocr_text=ocr_text, image=key)
 
-    def _crop(self, box: Box, page_text: "_PageText") -> str:
+    def _store_crop(self, box: Box, page_text: "_PageText") -> str:
         return self.images.put(encode_image(page_text.raster.cut(box, margin=CROP_MARGIN)), suffix=".png")
 
     def _image(self, element: PageElement, page_text: "_PageText", ocr_lines: Sequence[Line] | None) -> PageElement:
         """Store the crop and add the OCR text; a part of a large image gets its share of the whole image's text."""
-        key = self._crop(element.box, page_text)
+        key = self._store_crop(element.box, page_text)
         if page_text.source == "ocr":
             return replace(element, text="", ocr_text=element.text, image=key)
         crop_lines = (
@@ -298,7 +298,7 @@ def _with_margin(box: Box, page_size: tuple[float, float], *, margin: float) -> 
     return (x1, y1, x2, y2)
 
 
-def _parts(image: PageElement, element: Figure | Table, page_size: tuple[float, float]) -> list[PageElement]:
+def _image_parts(image: PageElement, element: Figure | Table, page_size: tuple[float, float]) -> list[PageElement]:
     """The panels of a figure; for a large table, or a large figure whose panels omit words, the parts cut from it."""
     large = area(image.box) > SPLIT_FROM_SHARE * area((0, 0, *page_size))
     if isinstance(element, Figure) and (panels := element.panels_with_labels() if large else element.panels):

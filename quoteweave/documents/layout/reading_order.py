@@ -74,7 +74,7 @@ def _by_labels(columns: Sequence[Sequence[T]]) -> list[T]:
     is_stack = sum(map(len, stacks)) == len(narrow) + len(wide)
     if len(columns) > 2 or not is_stack or _width(narrow) > MAX_LABEL_WIDTH * _width(wide):
         return []
-    beside = {id(label): [item for item in wide if _overlap(label, item) > TOLERANCE] for label in narrow}
+    beside = {id(label): [item for item in wide if _shared_height(label, item) > TOLERANCE] for label in narrow}
     labels = [label for label in narrow if beside[id(label)]]
     if len(labels) < MIN_LABELS or not all(_is_level(label, beside[id(label)][0]) for label in labels):
         return []
@@ -87,7 +87,7 @@ def _width(column: Sequence[Boxed]) -> float:
     return max(item.box[2] for item in column) - min(item.box[0] for item in column)
 
 
-def _overlap(item: Boxed, other: Boxed) -> float:
+def _shared_height(item: Boxed, other: Boxed) -> float:
     return min(item.box[3], other.box[3]) - max(item.box[1], other.box[1])
 
 
@@ -100,8 +100,8 @@ def _runs(bands: Sequence[Sequence[T]]) -> list[list[T]]:
     runs: list[list[T]] = []
     columns: list[Span] = []  # those of the last run
     for band in bands:
-        band_columns = _columns((item.box[0], item.box[2]) for item in band)
-        united = _columns([*columns, *band_columns])
+        band_columns = _column_spans((item.box[0], item.box[2]) for item in band)
+        united = _column_spans([*columns, *band_columns])
         # At least one of the two must show the gutter by itself; a title above a paragraph shows none.
         if runs and len(united) > 1 and max(len(columns), len(band_columns)) > 1:
             runs[-1].extend(band)
@@ -112,7 +112,7 @@ def _runs(bands: Sequence[Sequence[T]]) -> list[list[T]]:
     return runs
 
 
-def _columns(spans: Iterable[Span]) -> list[Span]:
+def _column_spans(spans: Iterable[Span]) -> list[Span]:
     """The ranges along x, joined where no gutter separates them."""
     columns: list[Span] = []
     for start, end in sorted(spans):

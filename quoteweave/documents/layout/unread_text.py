@@ -66,7 +66,7 @@ def shows_unread_text(picture: Raster, words: Sequence[Word]) -> bool:
 
     Words that have run together count as unread, because OCR finds the spaces between them.
     """
-    return _run_together(words) or any(_letters(picture, words, shrinking) >= MIN_LETTERS for shrinking in SHRINKINGS)
+    return _have_run_together(words) or any(_count_letters(picture, words, by) >= MIN_LETTERS for by in SHRINKINGS)
 
 
 def count_unread(picture: Raster, words: Sequence[Word]) -> int:
@@ -75,9 +75,9 @@ def count_unread(picture: Raster, words: Sequence[Word]) -> int:
     None are where few of the shapes like them are in rows, as in noise.
     """
     count = 0
-    for shapes in _shapes(picture, words, 1):
+    for shapes in _letter_shapes(picture, words, 1):
         bands = (shapes[at : at + BAND] for at in range(0, len(shapes), BAND))
-        in_rows = sum(map(_in_rows, bands))
+        in_rows = sum(map(_count_in_rows, bands))
         count = max(count, in_rows if in_rows >= MIN_IN_ROWS * len(shapes) else 0)
     return count
 
@@ -156,17 +156,17 @@ def _continues(line: Line, other: Line) -> bool:
     return is_level and -line.size < other.box[0] - line.box[2] < COLUMN_GAP * line.size
 
 
-def _run_together(words: Sequence[Word]) -> bool:
+def _have_run_together(words: Sequence[Word]) -> bool:
     lengths = [len(word.text) for word in words if word.text.isalpha() and word.text.isascii()]
     return sum(length for length in lengths if length > MAX_WORD_LETTERS) > RUN_TOGETHER * sum(lengths)
 
 
-def _letters(picture: Raster, words: Sequence[Word], shrinking: int) -> int:
+def _count_letters(picture: Raster, words: Sequence[Word], shrinking: int) -> int:
     """The number of letter-sized shapes between two similar ones."""
-    return max(map(_in_rows, _shapes(picture, words, shrinking)))
+    return max(map(_count_in_rows, _letter_shapes(picture, words, shrinking)))
 
 
-def _shapes(picture: Raster, words: Sequence[Word], shrinking: int) -> Iterator[Shapes]:
+def _letter_shapes(picture: Raster, words: Sequence[Word], shrinking: int) -> Iterator[Shapes]:
     """The letter-sized shapes outside words, downwards: those darker than their ground, and those that are lighter."""
     import cv2
 
@@ -199,7 +199,7 @@ def _of_letter_size(strokes: "MatLike") -> Shapes:
     return stats[high & ((long <= WIDEST) | run)][:, :4]
 
 
-def _in_rows(shapes: Shapes) -> int:
+def _count_in_rows(shapes: Shapes) -> int:
     """The number of shapes with close neighbours of similar height on both sides, on one baseline."""
     if len(shapes) > MAX_SHAPES:
         return len(shapes)

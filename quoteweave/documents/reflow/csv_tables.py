@@ -46,7 +46,7 @@ def parse_csv(path: Path) -> ParsedDocument:
         delimiter, text = stated[1], text[stated.end() :]
     try:
         text, quoting, unsure = _with_quoting(text, delimiter)
-        tables = _tables(_rows(text, delimiter, quoting))
+        tables = _tables(_rows_of_cells(text, delimiter, quoting))
     except csv.Error as error:
         raise DocumentError(f"{path.name!r} cannot be read as a table: {_problem_of(error)}") from error
     longer = sum(table.longer for table in tables)
@@ -183,7 +183,7 @@ def _head_of(rows: Sequence[Sequence[str]], *, narrowest: int = 3) -> int | None
     above = sum(
         1
         for _ in takewhile(
-            lambda row: (columns >= narrowest or row[0].startswith("#")) and _is_above(row, columns), rows
+            lambda row: (columns >= narrowest or row[0].startswith("#")) and _is_above_head(row, columns), rows
         )
     )
     if above > min(MAX_ABOVE, len(rows) - 2) or sum(map(bool, rows[above])) < columns:
@@ -204,12 +204,12 @@ def _has_digit(cell: str) -> bool:
     return any(map(str.isdecimal, cell))
 
 
-def _is_above(row: Sequence[str], columns: int) -> bool:
+def _is_above_head(row: Sequence[str], columns: int) -> bool:
     filled = sum(map(bool, row))
     return 2 * filled <= columns and all(row[:filled])
 
 
-def _rows(text: str, delimiter: str, quoting: Quoting) -> Iterator[list[str]]:
+def _rows_of_cells(text: str, delimiter: str, quoting: Quoting) -> Iterator[list[str]]:
     """The cells of each row, without the characters that separate cells of tables; empty for a row without words."""
     for row in _reader(text, delimiter, quoting):
         cells = list(map(cell_text, row))

@@ -203,7 +203,7 @@ class _Reader:
         drawn_from = len(self._text) if is_inline and attributes.get("aria-hidden") == "true" else None
         signs = "a font of other signs" if shown == "wingdings" else None
         doubt = "styles that hide them" if self._styles.are_unseen(tag, attributes) else signs
-        is_struck = shown != "s" and self._styles.strike_out(tag, attributes)
+        is_struck = shown != "s" and self._styles.strikes_out(tag, attributes)
         return _OpenElement(shown, is_inline, doubt, drawn_from, is_struck)
 
     def _is_dropped(self, tag: str) -> bool:

@@ -77,7 +77,7 @@ def width(text: str) -> int:
 
 def _fragments(text: str, places: Sequence[re.Pattern[str]], limit: TextLimit) -> Iterator[str]:
     """The text, cut at the coarsest places that make every fragment fit."""
-    if _fits(len(text), _columns(text), limit):
+    if _fits(len(text), _width_in_columns(text), limit):
         yield text
     elif places:
         ends = itertools.chain((match.end() for match in places[0].finditer(text)), [len(text)])
@@ -97,7 +97,7 @@ def _packed(fragments: Iterator[str], limit: TextLimit) -> Iterator[str]:
     packed: list[str] = []
     chars = columns = 0
     for fragment in fragments:
-        more_columns = _columns(fragment)
+        more_columns = _width_in_columns(fragment)
         if packed and not _fits(chars + len(fragment), columns + more_columns, limit):
             yield "".join(packed)
             packed, chars, columns = [], 0, 0
@@ -107,7 +107,7 @@ def _packed(fragments: Iterator[str], limit: TextLimit) -> Iterator[str]:
         yield "".join(packed)
 
 
-def _columns(text: str) -> int:
+def _width_in_columns(text: str) -> int:
     """An upper bound of a text's width in columns that is additive when texts are joined."""
     return width(text) + LINE_CHARS * text.count("\n")
 
@@ -166,12 +166,12 @@ def paginate_blocks(
     """
     quotes: list[Quote] = []
     page, top, ordinal = 0, MARGIN, 0
-    for block, section in with_sections(part for source_block in blocks for part in _parts(source_block)):
+    for block, section in with_sections(part for source_block in blocks for part in _block_parts(source_block)):
         wide, high = _extent(block)
         if ordinal and top + high > PAGE_HEIGHT - MARGIN:
             page, top, ordinal = page + 1, MARGIN, 0
         box = (MARGIN, top, MARGIN + wide, top + high)
-        quotes.append(_quote(block, section, (page, ordinal), box))
+        quotes.append(_quote_of(block, section, (page, ordinal), box))
         top, ordinal = top + high + GAP, ordinal + 1
         if len(quotes) > MAX_QUOTES:
             raise DocumentError(f"{name!r} holds more than {MAX_QUOTES:,} paragraphs; split it into several files")
@@ -203,7 +203,7 @@ def with_sections(blocks: Iterable[FlowBlock]) -> Iterator[tuple[FlowBlock, str 
             above.append((block.level, shorten(block.text, MAX_TITLE)))
 
 
-def _parts(block: FlowBlock) -> Iterator[FlowBlock]:
+def _block_parts(block: FlowBlock) -> Iterator[FlowBlock]:
     caption = shorten(block.caption, MAX_CAPTION) if block.caption else None
     if block.layout == "table":
         texts = _table_parts(block.text)
@@ -222,9 +222,9 @@ def _parts(block: FlowBlock) -> Iterator[FlowBlock]:
 def _repeated_in_full(block: FlowBlock, caption: str | None, text: str) -> Iterator[FlowBlock]:
     """Repeat in full a caption or text that was shortened, as blocks after the picture or table."""
     if block.caption and caption != " ".join(block.caption.split()):
-        yield from _parts(FlowBlock(layout="caption", text=block.caption))
+        yield from _block_parts(FlowBlock(layout="caption", text=block.caption))
     if block.layout == "figure" and text != " ".join(block.text.split()):
-        yield from _parts(FlowBlock(layout="paragraph", text=block.text))
+        yield from _block_parts(FlowBlock(layout="paragraph", text=block.text))
 
 
 def _table_parts(text: str) -> list[str]:
@@ -247,7 +247,7 @@ def _extent(block: FlowBlock) -> tuple[float, float]:
     return (COLUMN_WIDTH if lines else wide * scale), high * scale + LINE_HEIGHT * lines
 
 
-def _quote(block: FlowBlock, section: str | None, place: tuple[int, int], box: Box) -> Quote:
+def _quote_of(block: FlowBlock, section: str | None, place: tuple[int, int], box: Box) -> Quote:
     page, ordinal = place
     return Quote(
         id=f"{page}:{ordinal}",

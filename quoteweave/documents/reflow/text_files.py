@@ -134,7 +134,7 @@ def text_blocks(text: str) -> Iterator[FlowBlock]:
             continue
         # The author and date of a document are often directly below its title.
         is_short_head = have_short_heads and _is_short_head(first, rest)
-        is_above = heads and rest and (level == 1 or head_paragraphs) and _is_above(first, rest)
+        is_above = heads and rest and (level == 1 or head_paragraphs) and _is_above_text(first, rest)
         is_headed = is_above or is_short_head
         if is_headed:
             yield FlowBlock(layout="title", text=first, level=2 if is_short_head else level)
@@ -252,11 +252,11 @@ def _ruled_table(paragraph: str) -> str:
     if len(widths) != 1 or widths == {1}:
         return ""
     if len(parts) > 2:
-        cells = [[_joined(part)] if not any(map(all, part[1:])) else part for part in cells]
+        cells = [[_joined_rows(part)] if not any(map(all, part[1:])) else part for part in cells]
     return "\n".join(map(" | ".join, itertools.chain.from_iterable(cells)))
 
 
-def _joined(rows: Sequence[Sequence[str]]) -> list[str]:
+def _joined_rows(rows: Sequence[Sequence[str]]) -> list[str]:
     return [" ".join(filter(None, cells)) for cells in zip(*rows, strict=True)]
 
 
@@ -267,11 +267,11 @@ def _is_rule(line: str) -> bool:
 def _have_heads(paragraphs: Iterator[str]) -> bool:
     """Whether `_MIN_HEADED` paragraphs begin with a line in capitals, as the parts of a curriculum vitae do."""
     parts = (paragraph.partition("\n") for paragraph in paragraphs)
-    headed = (1 for first, _, rest in parts if rest and _is_heading(first) and _is_above(first, rest))
+    headed = (1 for first, _, rest in parts if rest and _is_heading(first) and _is_above_text(first, rest))
     return sum(itertools.islice(headed, _MIN_HEADED)) == _MIN_HEADED
 
 
-def _is_above(first: str, rest: str) -> bool:
+def _is_above_text(first: str, rest: str) -> bool:
     """Whether a heading's line is above other text: further in, as in man pages, or beginning with no heading."""
     is_further_in = rest[:1].isspace() and not first[:1].isspace()
     return is_further_in or not _is_heading(rest.partition("\n")[0])

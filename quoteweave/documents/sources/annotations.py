@@ -283,7 +283,7 @@ def lines_and_unread(
     shown_lines, unread = list[Line](), annotations.more
     for annotation in annotations.entries:
         box = place(annotation.area)
-        own_lines = [part for line in lines_by_annotation[annotation.number] for part in _within(line, box)]
+        own_lines = [part for line in lines_by_annotation[annotation.number] for part in _words_within(line, box)]
         if annotation.sign:
             is_seen = (
                 annotation.is_shown
@@ -310,7 +310,7 @@ def _is_on_page(box: Box, size: tuple[float, float]) -> bool:
     return all(0 < end - start <= side and 0 <= start + end <= 2 * side for start, end, side in sides)
 
 
-def _within(line: Line, box: Box) -> list[Line]:
+def _words_within(line: Line, box: Box) -> list[Line]:
     """The line with those of its words whose middle is in a box; no line without any."""
     x1, y1, x2, y2 = box
     middles = ((word.box[0] + word.box[2], word.box[1] + word.box[3]) for word in line.words)

@@ -92,17 +92,17 @@ def lines_of(runs: Iterable[TextRun]) -> list[Line]:
             lines.append([piece])
     rest_ids = {id(pieces[1].words[0]) for pieces in lines if _begins_with_initial(pieces)}
     if not rest_ids:
-        return list(map(_line, lines))
+        return list(map(_line_of, lines))
     all_words = (word for pieces in lines for run in pieces for word in run.words)
     words = {_bare(word.text) for word in all_words if id(word) not in rest_ids}
-    return [_line_with_initial(pieces, words) if _begins_with_initial(pieces) else _line(pieces) for pieces in lines]
+    return [_line_with_initial(pieces, words) if _begins_with_initial(pieces) else _line_of(pieces) for pieces in lines]
 
 
 def _cut_at_gaps(run: TextRun) -> Iterable[TextRun]:
     start = 0
     for i in range(1, len(run.words)):
         box, next_box = run.words[i - 1].box, run.words[i].box
-        if not (_adjacent(box, next_box, run.size) if run.upright else _near_across(box, next_box, run.size)):
+        if not (_is_adjacent(box, next_box, run.size) if run.upright else _is_beside_across(box, next_box, run.size)):
             yield replace(run, words=run.words[start:i])
             start = i
     yield replace(run, words=run.words[start:])
@@ -115,15 +115,15 @@ def _continues(previous: TextRun, run: TextRun) -> bool:
         return False
     if not run.upright:
         return previous.words[-1].box[0] - 1 <= run.words[0].box[0] <= previous.words[-1].box[2] + 1
-    return _adjacent(previous.words[-1].box, run.words[0].box, max(previous.size, run.size))
+    return _is_adjacent(previous.words[-1].box, run.words[0].box, max(previous.size, run.size))
 
 
-def _near_across(a: Box, b: Box, size: float) -> bool:
+def _is_beside_across(a: Box, b: Box, size: float) -> bool:
     """Whether a word that runs up or down the page is in the line of another, or in the next line of its label."""
     return max(b[0] - a[2], a[0] - b[2]) < NEXT_LINE * size
 
 
-def _adjacent(a: Box, b: Box, size: float) -> bool:
+def _is_adjacent(a: Box, b: Box, size: float) -> bool:
     """Whether `b` continues the line of `a`, to the right, or to the left as in right-to-left text."""
     overlap = min(a[3], b[3]) - max(a[1], b[1])
     if overlap < 0.3 * min(a[3] - a[1], b[3] - b[1]):
@@ -132,7 +132,7 @@ def _adjacent(a: Box, b: Box, size: float) -> bool:
     return -size < gap < COLUMN_GAP * size
 
 
-def _line(pieces: Sequence[TextRun]) -> Line:
+def _line_of(pieces: Sequence[TextRun]) -> Line:
     words = tuple(word for piece in pieces for word in piece.words)
     main = max(pieces, key=lambda piece: sum(len(word.text) for word in piece.words))
     bold = sum(len(w.text) for p in pieces if p.bold for w in p.words) * 2 > sum(len(w.text) for w in words)
@@ -152,7 +152,7 @@ def _begins_with_initial(pieces: Sequence[TextRun]) -> bool:
 
 def _line_with_initial(pieces: Sequence[TextRun], words: Set[str]) -> Line:
     """The line, as high as its other words; the initial and the rest of its word are one. `words` are the page's."""
-    line = _line(pieces[1:])
+    line = _line_of(pieces[1:])
     initial, rest = pieces[0].words[0], line.words[0]
     box = (initial.box[0], rest.box[1], initial.box[2], rest.box[3])
     joined: tuple[Word, ...] = (Word(initial.text, box), rest)
@@ -176,11 +176,11 @@ def _bare(word: str) -> str:
 
 def translated(line: Line, x: float, y: float) -> Line:
     """Move the line by `x` points to the right and `y` points down."""
-    words = tuple(Word(word.text, _moved(word.box, x, y)) for word in line.words)
-    return replace(line, words=words, box=_moved(line.box, x, y), baseline=line.baseline + y)
+    words = tuple(Word(word.text, _moved_box(word.box, x, y)) for word in line.words)
+    return replace(line, words=words, box=_moved_box(line.box, x, y), baseline=line.baseline + y)
 
 
-def _moved(box: Box, x: float, y: float) -> Box:
+def _moved_box(box: Box, x: float, y: float) -> Box:
     return (box[0] + x, box[1] + y, box[2] + x, box[3] + y)
 
 
@@ -253,17 +253,17 @@ class _Rows:
         """Whether words follow the first word of a line, on it or, as after a tab, on another line beside it."""
         right, reach = line.box[2], MAX_PICTURE * line.size
         return len(line.words) > 1 or any(
-            bisect_left(begin, right) < bisect_left(begin, right + reach) for begin in _near(self._begin, line)
+            bisect_left(begin, right) < bisect_left(begin, right + reach) for begin in _nearby(self._begin, line)
         )
 
     def begins_sentence(self, line: Line) -> bool:
         """Whether a sentence or phrase begins after the first word of a line, with no text directly before it."""
         left, reach = line.box[0], MAX_PICTURE * line.size
-        follows = any(bisect_left(end, left - reach) < bisect_left(end, left) for end in _near(self._end, line))
+        follows = any(bisect_left(end, left - reach) < bisect_left(end, left) for end in _nearby(self._end, line))
         return not follows and _PHRASE_START.match(" ".join(word.text for word in line.words[1:])) is not None
 
 
-def _near(rows: Mapping[int, list[float]], line: Line) -> list[list[float]]:
+def _nearby(rows: Mapping[int, list[float]], line: Line) -> list[list[float]]:
     return [rows.get(round(line.baseline) + step, []) for step in (-1, 0, 1)]
 
 

@@ -62,7 +62,7 @@ class RapidOcr:
             for text, score, quad, words in zip(
                 result.txts, result.scores, result.boxes.tolist(), result.word_results, strict=True
             )
-            if score >= MIN_CONFIDENCE and text.strip() and (run := _run(text, quad, words, picture.scale))
+            if score >= MIN_CONFIDENCE and text.strip() and (run := _text_run(text, quad, words, picture.scale))
         ]
         return [replace(line, sureness=score) for run, score in runs for line in lines_of([run])]
 
@@ -72,9 +72,9 @@ _line_cache: dict[tuple[object, ...], list[Line]] = {}
 _line_cache_lock = threading.Lock()
 
 
-def _run(text: str, quad: Sequence[Sequence[float]], words: Sequence[Any], scale: float) -> TextRun | None:
-    line_box = _box(quad, scale)
-    pieces = [Word(word, _box(box, scale)) for word, _, box in words if word.strip() and box]
+def _text_run(text: str, quad: Sequence[Sequence[float]], words: Sequence[Any], scale: float) -> TextRun | None:
+    line_box = _box_of_quad(quad, scale)
+    pieces = [Word(word, _box_of_quad(box, scale)) for word, _, box in words if word.strip() and box]
     if "".join(word.text for word in pieces) != "".join(text.split()):
         pieces = _evenly(text.split(), line_box)
     pieces = _join_unspaced(text, pieces)
@@ -111,7 +111,7 @@ def _join_unspaced(text: str, words: list[Word]) -> list[Word]:
     return joined
 
 
-def _box(quad: Sequence[Sequence[float]], scale: float) -> Box:
+def _box_of_quad(quad: Sequence[Sequence[float]], scale: float) -> Box:
     xs, ys = [point[0] / scale for point in quad], [point[1] / scale for point in quad]
     return (min(xs), min(ys), max(xs), max(ys))
 

@@ -64,7 +64,7 @@ def render_page(page: "PdfPage", dpi: float, turns: int = 0) -> Raster:
 
     Raises ValueError for a page without an area.
     """
-    width, height = _size(page)
+    width, height = _page_size(page)
     scale = min(dpi / 72, (MAX_PIXELS / (width * height)) ** 0.5, MAX_SIDE / max(width, height))
     bitmap = page.render(scale=scale, rev_byteorder=True)
     pixels = bitmap.to_numpy()
@@ -72,7 +72,7 @@ def render_page(page: "PdfPage", dpi: float, turns: int = 0) -> Raster:
     return Raster(np.ascontiguousarray(pixels), scale).turned(turns)
 
 
-def _size(page: "PdfPage") -> tuple[float, float]:
+def _page_size(page: "PdfPage") -> tuple[float, float]:
     width, height = page.get_size()
     if not width * height:
         raise ValueError("it has no area, as where its crop box lies outside its media box")
@@ -167,7 +167,7 @@ def _annotation_lines(
 
 def _turned(page: "PdfPage", turns: int) -> tuple[Floats, tuple[float, float]]:
     """The map as in `_to_shown`, after quarter turns counter-clockwise; and the page's width and height then."""
-    shown, size = _to_shown(page), _size(page)
+    shown, size = _to_shown(page), _page_size(page)
     for _ in range(turns):
         shown, size = np.stack([shown[1], (0, 0, size[0]) - shown[0]]), (size[1], size[0])
     return shown, size
@@ -175,7 +175,7 @@ def _turned(page: "PdfPage", turns: int) -> tuple[Floats, tuple[float, float]]:
 
 def _to_shown(page: "PdfPage") -> Floats:
     """The affine map (2, 3) from PDF user space to points from the top left, rotation and crop applied."""
-    width, height = _size(page)
+    width, height = _page_size(page)
     # pdfium returns whole device pixels, so a fine grid avoids rounding; its own arithmetic has 32 bits.
     grid = min(200.0, 1e9 / max(width, height))
     x, y = ctypes.c_int(), ctypes.c_int()

@@ -72,7 +72,7 @@ def columns_of(rows: Sequence[Row]) -> list[Column]:
 
 def _column(cells: Sequence[Line]) -> Column:
     right = max(cell.box[2] for cell in cells)
-    return Column(cells[0].box[0], right, _forms(cell.text for cell in cells))
+    return Column(cells[0].box[0], right, _code_forms(cell.text for cell in cells))
 
 
 def _shares_column(row: Row, columns: Sequence[Column]) -> bool:
@@ -99,13 +99,13 @@ def middle(line: Line) -> float:
     return (line.box[0] + line.box[2]) / 2
 
 
-def _forms(texts: Iterable[str]) -> frozenset[str]:
+def _code_forms(texts: Iterable[str]) -> frozenset[str]:
     """The forms of codes that at least two of the texts have."""
-    counts = Counter(_form(text) for text in texts if _CODE.search(text))
+    counts = Counter(_code_form(text) for text in texts if _CODE.search(text))
     return frozenset(form for form, count in counts.items() if count >= MIN_COLUMN_ROWS)
 
 
-def _form(text: str) -> str:
+def _code_form(text: str) -> str:
     return _DIGIT.sub("0", _LETTER.sub("a", text))
 
 
@@ -134,7 +134,7 @@ def _place(cell: Line, columns: Sequence[Column]) -> int | None:
     too_short = len(cell.text) < MIN_CELL_CHARACTERS or holds_number(cell)
     if len(cell.words) > MAX_CELL_WORDS or (too_short and not UNIT.fullmatch(cell.text)):
         return None
-    form = _form(cell.text)
+    form = _code_form(cell.text)
     if any(column.overlaps(cell.box) and form in column.forms for column in columns):
         return None  # as "GA04" is above "GA05"
     over = [at for at, column in enumerate(columns, 1) if column.overlaps(cell.box)]

@@ -38,13 +38,13 @@ def _rows_above_numbers(rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def _names_parted(row: Row, columns: Sequence[Column]) -> Row:
-    cells = [part for cell in row for part in _parts(cell)]
+    cells = [part for cell in row for part in _name_parts(cell)]
     places = places_in(cells, columns)
     is_sure = None not in places and len(set(places)) == len(places)
     return cells if is_sure and all(len(columns_over(cell, columns)) == 1 for cell in cells) else row
 
 
-def _parts(cell: Line) -> list[Line]:
+def _name_parts(cell: Line) -> list[Line]:
     """The parts of a line between which there is more space than within any of them."""
     spaces = [right.box[0] - left.box[2] for left, right in pairwise(cell.words)]
     wide = [space for space in spaces if space >= MIN_SPACE * cell.height]

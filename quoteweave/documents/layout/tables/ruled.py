@@ -123,11 +123,11 @@ def ruled_tables(graphics: PageGraphics, lines: Sequence[Line], width: float) ->
         box = hull(stack)
         if len(stack) > 1 and not any(_cuts_through(box, cluster) for cluster in graphics.clusters):
             lines_within = _lines_in(box, near)
-            tables.append(Table(box, _rows(stack, lines_within), lines_within))
+            tables.append(Table(box, _rows_between_rules(stack, lines_within), lines_within))
     return [table for table in tables if len(table.rows) > 1 or table.has_grid]
 
 
-def _rows(rules: Sequence[Box], lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:
+def _rows_between_rules(rules: Sequence[Box], lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:
     """Rows of cells; in two columns, one row between two rules that contain only a label and its value."""
     tops = [rule[1] for rule in rules]
     bands: list[list[Line]] = [[] for _ in range(len(rules) + 1)]
@@ -139,7 +139,7 @@ def _rows(rules: Sequence[Box], lines: Sequence[Line]) -> tuple[tuple[str, ...],
     rows: list[tuple[str, ...]] = []
     for band, value in zip(bands, values, strict=True):
         label = [line for line in band if line not in value]
-        rows += [(_joined(label), _joined(value))] if value else cells_of(band)
+        rows += [(_joined_text(label), _joined_text(value))] if value else cells_of(band)
     return tuple(rows)
 
 
@@ -162,7 +162,7 @@ def _is_cell(lines: Sequence[Line]) -> bool:
     return all(-0.5 * height < gap < MAX_LEADING * height for gap, height in gaps)
 
 
-def _joined(lines: Sequence[Line]) -> str:
+def _joined_text(lines: Sequence[Line]) -> str:
     return " ".join(line.text for line in sorted(lines, key=lambda line: line.box[1]))
 
 
@@ -172,8 +172,8 @@ def _stack(rules: Sequence[Box], graphics: PageGraphics, lines: SpatialIndex[Lin
     stack = [rules[0]]
     for rule in rules[1:]:
         # The steps of an algorithm are between its head and a third rule.
-        steps = len(stack) == 2 and _is_listing(_between(stack[0], stack[1]), lines)
-        between = _between(stack[-1], rule)
+        steps = len(stack) == 2 and _is_listing(_box_between(stack[0], stack[1]), lines)
+        between = _box_between(stack[-1], rule)
         if not steps and not _has_column(between, rules, verticals) and not _is_tabular(between, graphics, lines):
             break
         stack.append(rule)
@@ -189,7 +189,7 @@ def _have_same_width(a: Box, b: Box) -> bool:
     return abs(a[0] - b[0]) < SNAP * 2 and abs(a[2] - b[2]) < SNAP * 2
 
 
-def _between(upper: Box, lower: Box) -> Box:
+def _box_between(upper: Box, lower: Box) -> Box:
     return (upper[0], upper[3], upper[2], lower[1])
 
 

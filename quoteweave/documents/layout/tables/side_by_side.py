@@ -23,10 +23,10 @@ def split_at_gutters(tables: Iterable[Table]) -> Iterator[Table]:
     cells is left unchanged.
     """
     for table in tables:
-        yield from [table] if table.has_grid else _split(table)
+        yield from [table] if table.has_grid else _split_at_gutter(table)
 
 
-def _split(table: Table) -> list[Table]:
+def _split_at_gutter(table: Table) -> list[Table]:
     lines = sorted(table.lines, key=lambda line: line.box[0])
     place = _gutter(lines)
     if place is None:
@@ -36,7 +36,7 @@ def _split(table: Table) -> list[Table]:
     parts = list[Table]()
     for start, end in ((left, middle), (middle, right)):
         part_lines = tuple(line for line in table.lines if start <= (line.box[0] + line.box[2]) / 2 <= end)
-        parts += _split(Table((start, top, end, bottom), cells_of(part_lines), part_lines))
+        parts += _split_at_gutter(Table((start, top, end, bottom), cells_of(part_lines), part_lines))
     return parts
 
 

@@ -49,7 +49,7 @@ def split_at_heads(tables: Iterable[Table], rows_above: RowsAbove) -> Iterator[T
     """
     above: Table | None = None
     for table in tables:
-        first, *later = _split(table, rows_above)
+        first, *later = _split_at_repeated_heads(table, rows_above)
         if above is not None:
             joins = is_above(above.box, table.box) and table.box[1] - above.box[3] <= MAX_GAP * table.lines[0].height
             if joins and not table.has_grid:
@@ -65,11 +65,11 @@ def split_at_heads(tables: Iterable[Table], rows_above: RowsAbove) -> Iterator[T
         yield above
 
 
-def _split(table: Table, rows_above: RowsAbove) -> list[Table]:
+def _split_at_repeated_heads(table: Table, rows_above: RowsAbove) -> list[Table]:
     if table.has_grid:
         return [table]
     rows = rows_of_cells(table.lines)
-    starts = _starts(rows, lambda: rows_above(table.box))
+    starts = _part_starts(rows, lambda: rows_above(table.box))
     if len(starts) == 1:
         return [table]
     # Text between two tables belongs to neither.
@@ -88,7 +88,7 @@ def _split(table: Table, rows_above: RowsAbove) -> list[Table]:
     ]
 
 
-def _starts(rows: Sequence[Row], above: Callable[[], Sequence[Row]]) -> list[int]:
+def _part_starts(rows: Sequence[Row], above: Callable[[], Sequence[Row]]) -> list[int]:
     """Where the parts of a table begin: at its first row, and at the first row of each further head."""
     starts, has_data = [0], False
     known: set[str] | None = None

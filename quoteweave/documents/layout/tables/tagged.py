@@ -25,10 +25,10 @@ def tagged_tables(lines: Sequence[Line], drawn: Sequence[Box]) -> list[Table]:
     for line in lines:
         if isinstance(line.tag, CellTag):
             tables[line.tag.table][line.tag].append(line)
-    return [_table(cells, lines, drawn) for cells in tables.values()]
+    return [_table_of_cells(cells, lines, drawn) for cells in tables.values()]
 
 
-def _table(cells: Mapping[CellTag, Sequence[Line]], lines: Sequence[Line], drawn: Sequence[Box]) -> Table:
+def _table_of_cells(cells: Mapping[CellTag, Sequence[Line]], lines: Sequence[Line], drawn: Sequence[Box]) -> Table:
     table_lines = tuple(line for lines in cells.values() for line in lines)
     ids, box = set(map(id, table_lines)), hull(line.box for line in table_lines)
     frames_around = (frame for frame in drawn if inside(box, frame) > MIN_INSIDE)
@@ -37,10 +37,10 @@ def _table(cells: Mapping[CellTag, Sequence[Line]], lines: Sequence[Line], drawn
         for frame in frames_around
         if all(id(line) in ids for line in lines if inside(line.box, frame) > MIN_INSIDE)
     )
-    return Table(hull([box, *frames]), _rows(cells), table_lines)
+    return Table(hull([box, *frames]), _rows_of_tags(cells), table_lines)
 
 
-def _rows(cells: Mapping[CellTag, Sequence[Line]]) -> tuple[tuple[str, ...], ...]:
+def _rows_of_tags(cells: Mapping[CellTag, Sequence[Line]]) -> tuple[tuple[str, ...], ...]:
     height, width = (1 + max(getattr(tag, side) for tag in cells) for side in ("row", "column"))
     grid = [[""] * width for _ in range(height)]
     header_rows, tags_by_row = set(range(height)), dict[int, set[CellTag]]()

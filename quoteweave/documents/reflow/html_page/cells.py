@@ -90,12 +90,12 @@ def cell_texts(rows: Iterable[Sequence[Cell]], group_starts: Container[int] = ()
     columns = list(zip(*([*row, *[""] * (width - len(row))] for row in grid), strict=True))
     for at in range(width - 1, 1, -1):  # the first names the rows
         before, behind = columns[at - 1], columns[at]
-        if joined := _joined(before, behind):
+        if joined := _joined_columns(before, behind):
             columns[at - 1 : at + 1] = [joined]
     return [list(row) for row in zip(*columns, strict=True)] if len(columns) < width else grid
 
 
-def _joined(before: Sequence[str], behind: Sequence[str]) -> tuple[str, ...] | None:
+def _joined_columns(before: Sequence[str], behind: Sequence[str]) -> tuple[str, ...] | None:
     """Two columns as one where one of them has but signs, below names that both share; else None."""
     shared = [(left, right) for left, right in zip(before, behind, strict=True) if left and right]
     pairs = [(left, right) for left, right in shared if left != right or _VALUE.fullmatch(left)]

@@ -74,7 +74,7 @@ def html_losses(text: str, encoded: bytes, *, has_text: bool) -> Iterator[str]:
     if not has_text and "<script" in lower:
         yield "page that scripts write"
     elif "document.write" in lower:
-        yield from ("script that writes" for written in _SCRIPT.findall(lower) if _writes(written))
+        yield from ("script that writes" for written in _SCRIPT.findall(lower) if _writes_words(written))
 
 
 def _unclosed(lower: str) -> list[str]:
@@ -111,7 +111,7 @@ def _applies(rule: Sequence[str], page: str) -> bool:
     return False
 
 
-def _writes(script: str) -> bool:
+def _writes_words(script: str) -> bool:
     """Whether a script writes anything into the page that may show words; what it loads cannot be known."""
     for called in islice(_WRITE.finditer(script), MAX_RULES):
         arguments = script[called.end() : called.end() + MAX_WRITTEN].partition(");")[0].rpartition(")")

@@ -154,13 +154,13 @@ class PageStyles:
         self._last = None
         if self._depends_on_others:
             self._around.append(_names_of(tag, attributes))
-        return "hidden" in attributes or self._hide(tag, attributes)
+        return "hidden" in attributes or self._is_hidden(tag, attributes)
 
     def leave(self) -> None:
         """End an element."""
         del self._around[-1:]
 
-    def _hide(self, tag: str, attributes: Mapping[str, str]) -> bool:
+    def _is_hidden(self, tag: str, attributes: Mapping[str, str]) -> bool:
         """Whether they, or a style of its own, hide an element other than the page, which scripts show."""
         if tag in {"html", "body"} or (tag == "dialog" and "open" not in attributes):
             return tag == "dialog"
@@ -171,13 +171,13 @@ class PageStyles:
         names = _names_of(tag, attributes)
         if not self._named.isdisjoint(name[1:] for name in names - {tag}):
             return False
-        is_hidden = self._match(self._hiding, names) and not self._match(self._showing, names)
+        is_hidden = self._matches(self._hiding, names) and not self._matches(self._showing, names)
         return is_hidden and self._left >= 0
 
-    def _match(self, rules: Mapping[str, Sequence[frozenset[str]]], names: Set[str]) -> bool:
-        return any(rule <= names for rule in self._of(rules, (*names, "")))
+    def _matches(self, rules: Mapping[str, Sequence[frozenset[str]]], names: Set[str]) -> bool:
+        return any(rule <= names for rule in self._rules_for(rules, (*names, "")))
 
-    def _of(self, rules: Mapping[str, Sequence[_Rule]], names: Iterable[str]) -> list[_Rule]:
+    def _rules_for(self, rules: Mapping[str, Sequence[_Rule]], names: Iterable[str]) -> list[_Rule]:
         """The rules with any of these names; once more were compared than may be, none from then on."""
         candidates = [rule for name in names for rule in rules.get(name, ())]
         self._left -= len(candidates)
@@ -206,7 +206,7 @@ class PageStyles:
         effects = (effect for effect in self._effects_on(tag, attributes).values() if effect != UNSEEN)
         return next(filter(None, effects), tag)
 
-    def strike_out(self, tag: str, attributes: Mapping[str, str]) -> bool:
+    def strikes_out(self, tag: str, attributes: Mapping[str, str]) -> bool:
         """Whether styles strike out the words of an element."""
         return self._effects_on(tag, attributes).get("text-decoration") == STRUCK
 
@@ -226,7 +226,7 @@ class PageStyles:
         if not (style or face or self._effects):
             return {}
         effects, names = _effects_of(f"font-family:{face};"), _names_of(tag, attributes)
-        for rule in sorted(rule for rule in self._of(self._effects, names) if rule.names <= names):
+        for rule in sorted(rule for rule in self._rules_for(self._effects, names) if rule.names <= names):
             if self._is_within(rule.around):
                 effects |= rule.effects
         return effects | _effects_of(style)
@@ -250,11 +250,11 @@ class _Effects(NamedTuple):
 
 def _names_of(tag: str, attributes: Mapping[str, str]) -> frozenset[str]:
     """The names by which selectors choose an element: its own, its id, and its classes."""
-    return _names(tag, attributes.get("id", ""), attributes.get("class", ""))
+    return _element_names(tag, attributes.get("id", ""), attributes.get("class", ""))
 
 
 @lru_cache(1024)
-def _names(tag: str, element_id: str, classes: str) -> frozenset[str]:
+def _element_names(tag: str, element_id: str, classes: str) -> frozenset[str]:
     return frozenset((tag, f"#{element_id.lower()}", *(f".{class_name}" for class_name in classes.lower().split())))
 
 

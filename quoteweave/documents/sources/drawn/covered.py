@@ -140,7 +140,7 @@ def _covered_areas(
     """The covers with characters under them; those over too many are counted in `drawing`."""
     boxes = as_shown([cover.box for cover in covers], shown).tolist()
     for cover, box in zip(covers, boxes, strict=True):
-        letters = _within(characters, box)
+        letters = _letters_within(characters, box)
         if len(letters) > MAX_LETTERS:
             drawing.unexamined += 1
             continue
@@ -159,7 +159,7 @@ def _shown_texts(drawing: PageDrawing) -> Texts:
     return {ctypes.addressof(raw.contents): (order, raw) for raw, order, _ in drawing.texts if mode(raw) not in unseen}
 
 
-def _within(characters: Characters, box: Box) -> Ints:
+def _letters_within(characters: Characters, box: Box) -> Ints:
     x1, y1, x2, y2 = box
     is_inside = (characters.boxes[:, :2] >= (x1 - MARGIN, y1 - MARGIN)).all(axis=1) & (characters.codes > SPACE)
     return np.flatnonzero(is_inside & (characters.boxes[:, 2:] <= (x2 + MARGIN, y2 + MARGIN)).all(axis=1))
@@ -179,7 +179,7 @@ def _replacements(
     """
     pairs = 0
     for at, (cover, under, over, _) in enumerate(covered):
-        letters = _within(remaining, cover.box)
+        letters = _letters_within(remaining, cover.box)
         if len(letters) > MAX_LETTERS:
             drawing.unexamined += 1
             continue
@@ -192,13 +192,15 @@ def _replacements(
         if not len(replacing) or not _are_in_place_of(remaining.boxes[replacing], characters.boxes[under]):
             continue
         # Others are under a further rectangle.
-        drawn = {_key(remaining, letter) for letter in replacing.tolist()}
-        drawn_over = np.array([letter for letter in over.tolist() if _key(characters, letter) in drawn], dtype=np.int64)
+        drawn = {_letter_key(remaining, letter) for letter in replacing.tolist()}
+        drawn_over = np.array(
+            [letter for letter in over.tolist() if _letter_key(characters, letter) in drawn], dtype=np.int64
+        )
         run, is_whole = _with_spaces(remaining.codes, replacing)
         together = np.concatenate([characters.boxes[under], remaining.boxes[replacing]])
         in_row = is_whole and _share_row(together, characters.boxes[under[:1]]).all()
         place = under[0] if in_row or not len(drawn_over) else drawn_over[0]
-        new = _numbered(remaining, run, characters, np.concatenate([drawn_over, under]))
+        new = _with_known_numbers(remaining, run, characters, np.concatenate([drawn_over, under]))
         yield at, _Replacement(under, drawn_over, run, new, float(place))
 
 
@@ -216,11 +218,11 @@ def _middles(boxes: Floats) -> Floats:
     return (boxes[:, :2] + boxes[:, 2:]) / 2
 
 
-def _key(characters: Characters, at: int) -> tuple[float, ...]:
+def _letter_key(characters: Characters, at: int) -> tuple[float, ...]:
     return int(characters.codes[at]), *characters.boxes[at].round(2).tolist()
 
 
-def _numbered(remaining: Characters, run: Ints, characters: Characters, near: Ints) -> Characters:
+def _with_known_numbers(remaining: Characters, run: Ints, characters: Characters, near: Ints) -> Characters:
     """Those `others` with the numbers of the same letters among the `characters` that are `near`."""
     middles, run_middles = map(_middles, (characters.boxes[near], remaining.boxes[run]))
     numbers = [int(characters.numbers[near[0]])]

@@ -78,7 +78,7 @@ def drawn_objects(
         if child_kind == form:
             inner = pdfium.FS_MATRIX()
             pdfium.FPDFPageObj_GetMatrix(child, inner)
-            form_matrix = _product((inner.a, inner.b, inner.c, inner.d, inner.e, inner.f), matrix)
+            form_matrix = _matrix_product((inner.a, inner.b, inner.c, inner.d, inner.e, inner.f), matrix)
             children = pdfium.FPDFFormObj_CountObjects(child)
             yield from drawn_objects(pdfium.FPDFFormObj_GetObject, child, children, form_matrix)
         else:
@@ -107,7 +107,7 @@ def page_drawing(page: "PdfPage") -> PageDrawing:
             if x2 - x1 >= NO_WIDTH:
                 continue
         if matrix is not IDENTITY:
-            x1, y1, x2, y2 = _moved((x1, y1, x2, y2), matrix)
+            x1, y1, x2, y2 = _mapped((x1, y1, x2, y2), matrix)
         is_thin = x2 - x1 <= MAX_LINE or y2 - y1 <= MAX_LINE
         parts = 0 if kind != path or is_thin else count_parts(raw)
         if is_thin and kind == path and max(x2 - x1, y2 - y1) < MIN_LENGTH:
@@ -145,7 +145,7 @@ def _separate_lines(path: Any, parts: int, matrix: Matrix) -> list[Box]:
         if at % 2 and points[-1][0] != points[-2][0] and points[-1][1] != points[-2][1]:
             return []
     path_matrix = _path_matrix(path, matrix)
-    return [_moved((*points[at], *points[at + 1]), path_matrix) for at in range(0, parts, 2)]
+    return [_mapped((*points[at], *points[at + 1]), path_matrix) for at in range(0, parts, 2)]
 
 
 def is_rectangle(path: Placed) -> bool:
@@ -155,7 +155,7 @@ def is_rectangle(path: Placed) -> bool:
     for at in range(pdfium.FPDFPath_CountSegments(path.raw)):
         part = pdfium.FPDFPath_GetPathSegment(path.raw, at)
         pdfium.FPDFPathSegment_GetPoint(part, x, y)
-        across, up, *_ = _moved((x.value, y.value, x.value, y.value), path_matrix)
+        across, up, *_ = _mapped((x.value, y.value, x.value, y.value), path_matrix)
         is_corner = min(across - left, right - across) < NEAR_EDGE and min(up - bottom, top - up) < NEAR_EDGE
         if pdfium.FPDFPathSegment_GetType(part) == pdfium.FPDF_SEGMENT_BEZIERTO or not is_corner:
             return False
@@ -180,23 +180,23 @@ def box_of(page_object: Any, matrix: Matrix) -> Box:
     edges = [ctypes.c_float() for _ in range(4)]
     pdfium.FPDFPageObj_GetBounds(page_object, *edges)
     left, bottom, right, top = (edge.value for edge in edges)
-    return _moved((left, bottom, right, top), matrix)
+    return _mapped((left, bottom, right, top), matrix)
 
 
 def _path_matrix(path: Any, matrix: Matrix) -> Matrix:
     inner = pdfium.FS_MATRIX()
     pdfium.FPDFPageObj_GetMatrix(path, inner)
-    return _product((inner.a, inner.b, inner.c, inner.d, inner.e, inner.f), matrix)
+    return _matrix_product((inner.a, inner.b, inner.c, inner.d, inner.e, inner.f), matrix)
 
 
-def _product(first: Matrix, then: Matrix) -> Matrix:
+def _matrix_product(first: Matrix, then: Matrix) -> Matrix:
     a, b, c, d, e, f = then
     x, y = (first[0], first[2], first[4]), (first[1], first[3], first[5])
     right, up, corner = ((a * u + c * v, b * u + d * v) for u, v in zip(x, y, strict=True))
     return (*right, *up, corner[0] + e, corner[1] + f)
 
 
-def _moved(box: Box, matrix: Matrix) -> Box:
+def _mapped(box: Box, matrix: Matrix) -> Box:
     a, b, c, d, e, f = matrix
     xs, ys = zip(*((a * x + c * y + e, b * x + d * y + f) for x in box[::2] for y in box[1::2]), strict=True)
     return min(xs), min(ys), max(xs), max(ys)
@@ -222,7 +222,7 @@ def clipped(placed: Placed) -> Box:
             points.append((x.value, y.value))
         if points:
             xs, ys = zip(*points, strict=True)
-            x1, y1, x2, y2 = _moved((min(xs), min(ys), max(xs), max(ys)), placed.matrix)
+            x1, y1, x2, y2 = _mapped((min(xs), min(ys), max(xs), max(ys)), placed.matrix)
             left, bottom, right, top = max(left, x1), max(bottom, y1), min(right, x2), min(top, y2)
     return left, bottom, max(left, right), max(bottom, top)
 

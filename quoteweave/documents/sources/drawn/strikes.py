@@ -51,7 +51,7 @@ def struck_out(
     middles, heights = middles[letters, 1], characters.boxes[letters, 3] - characters.boxes[letters, 1]
     down, reach = np.argsort(middles, kind="stable"), ROW * float(heights.max())
     letters, levels = letters[down], middles[down]
-    lines = list(_near_letters(_joined(drawing.lines, shown), characters.boxes[letters]))
+    lines = list(_near_letters(_joined_lines(drawing.lines, shown), characters.boxes[letters]))
     picture: Raster | None = None
     pairs = 0
     for at, (line, box) in enumerate(lines):
@@ -61,7 +61,7 @@ def struck_out(
         if pairs > MAX_PAIRS:
             drawing.unexamined += len(lines) - at
             break
-        crossed = _crossed(characters, letters[first:last], box, thick)
+        crossed = _crossed_letters(characters, letters[first:last], box, thick)
         if len(crossed):
             picture = picture or draw()
             struck[crossed] |= _is_seen(picture, box, thick)
@@ -85,7 +85,7 @@ def struck_areas(page: "PdfPage") -> list[Box]:
     return areas
 
 
-def _joined(lines: list[Placed], shown: Floats) -> list[tuple[Placed, Box]]:
+def _joined_lines(lines: list[Placed], shown: Floats) -> list[tuple[Placed, Box]]:
     """The level lines with their boxes as shown; those that continue each other are one."""
     joined = list[tuple[Placed, Box]]()
     boxes = as_shown([line.box for line in lines], shown)
@@ -112,7 +112,7 @@ def _near_letters(lines: list[tuple[Placed, Box]], letters: Floats) -> Iterator[
     return (line for line, has_letters in zip(lines, is_near.tolist(), strict=True) if has_letters)
 
 
-def _crossed(characters: Characters, letters: Ints, line: Box, thick: float) -> Ints:
+def _crossed_letters(characters: Characters, letters: Ints, line: Box, thick: float) -> Ints:
     """The characters that a line strikes out; none if it is another kind of line."""
     boxes, none = characters.boxes[letters], letters[:0]
     x1, x2, level = line[0], line[2], (line[1] + line[3]) / 2

@@ -213,9 +213,9 @@ class _ContentReader:
                 named = dictionary(resources.get(kind)).get(used.decode("utf-8", "replace"))
                 if kind != "XObject":
                     self._look_within(named, resources)
-                elif (form := self._form(named)) is not None:
+                elif (form := self._form_of(named)) is not None:
                     form_resources = dictionary(form.get("Resources")) or resources
-                    self.writes_hidden |= self._is_hidden(form.get("OC")) and _writes(form, form_resources)
+                    self.writes_hidden |= self._is_hidden(form.get("OC")) and _writes_text(form, form_resources)
                     unseen.append((self._content([form]), form_resources))
 
     def _has_hidden_layer(self, content: bytes, resources: Dictionary) -> bool:
@@ -251,7 +251,7 @@ class _ContentReader:
         self.is_damaged |= is_known and is_damaged(content)
         return content
 
-    def _form(self, named: object) -> PDFStream | None:
+    def _form_of(self, named: object) -> PDFStream | None:
         stream = resolve(named)
         self.is_damaged |= isinstance(named, PDFObjRef) and stream is None
         return stream if isinstance(stream, PDFStream) and name(stream.get("Subtype")) == "Form" else None
@@ -262,11 +262,11 @@ class _ContentReader:
         letters = dictionary(entries.get("CharProcs")).values() if name(entries.get("Subtype")) == "Type3" else ()
         masks = [mask["G"] for mask in [dictionary(entries.get("SMask"))] if "G" in mask]
         drawn = [named] if "PatternType" in entries else masks or list(letters)[:MAX_LETTERS]
-        if any(_writes(stream, dictionary(entries.get("Resources")) or resources) for stream in drawn):
+        if any(_writes_text(stream, dictionary(entries.get("Resources")) or resources) for stream in drawn):
             self.writing.add(id(entries))
 
 
-def _writes(stream: object, resources: Dictionary) -> bool:
+def _writes_text(stream: object, resources: Dictionary) -> bool:
     """Whether a stream, or a form that it draws, writes text."""
     unseen, visited = [(stream, resources)], set[int]()
     while unseen and len(visited) < MAX_NESTED:

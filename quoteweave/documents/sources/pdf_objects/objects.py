@@ -151,17 +151,17 @@ class PdfObjects:
 
     def values(self, key: str) -> Iterator[tuple[object, Dictionary]]:
         """The values of a key in all objects of the file, each with its dictionary."""
-        for number in self._having(key.encode()):
-            yield from _within(self._get(number), key)
+        for number in self._objects_with_key(key.encode()):
+            yield from _values_within(self._get(number), key)
 
-    def _having(self, key: bytes) -> Iterator[int]:
+    def _objects_with_key(self, key: bytes) -> Iterator[int]:
         """The numbers of objects whose bytes contain a key, including those in object streams."""
         end = time.process_time() + MAX_SECONDS
         numbers, pattern = set[int](), re.compile(rb"/(?:%b|Type\s*/ObjStm)\b" % key)
         for _, data in _blocks(self._file):
             if hits := [match.start() for match in pattern.finditer(data)]:
                 begins = [(-1, -1), *((match.start(), int(match.group(1))) for match in _OBJECT.finditer(data))]
-                numbers.update(_before(begins, hit) for hit in hits)
+                numbers.update(_object_before(begins, hit) for hit in hits)
         for number in sorted(numbers - {-1}):
             if time.process_time() > end:
                 return
@@ -172,7 +172,7 @@ class PdfObjects:
             with suppress(Exception):
                 places, objects = _objects_of(stream)  # not cached: all of them take too much memory
                 begins = [(-1, -1), *sorted((place, number) for number, place in places.items())]
-                yield from {_before(begins, match.start() + 1) for match in pattern.finditer(objects)}
+                yield from {_object_before(begins, match.start() + 1) for match in pattern.finditer(objects)}
 
     def _get(self, number: int) -> object:
         with suppress(Exception):  # damaged objects raise exceptions of any kind
@@ -230,7 +230,7 @@ def _kid(node: Dictionary, number: int) -> tuple[Any, int]:
     return None, 0
 
 
-def _before(begins: list[tuple[int, int]], place: int) -> int:
+def _object_before(begins: list[tuple[int, int]], place: int) -> int:
     """The number of the object that begins last before a position."""
     return begins[bisect_left(begins, (place, 0)) - 1][1]
 
@@ -258,7 +258,7 @@ def open_objects(path: Path, password: str | None) -> Iterator[PdfObjects | None
         yield objects
 
 
-def _within(value: object, key: str) -> Iterator[tuple[object, Dictionary]]:
+def _values_within(value: object, key: str) -> Iterator[tuple[object, Dictionary]]:
     """The values of a key in dictionaries within an object, without what these refer to."""
     unseen = [(value, 0)]
     while unseen:

@@ -87,13 +87,13 @@ class Characters:
     def spans(self) -> tuple[Ints, Ints, Ints]:
         """The starts and ends of words, and the row of the text layer that contains each."""
         parts = [labels for labels in (self.parts, self.struck) if labels is not None]
-        return _spans(self.codes, self.boxes, parts)
+        return _word_spans(self.codes, self.boxes, parts)
 
     @cached_property
     def hulls(self) -> tuple[Floats, Floats]:
         """The box of each word (n, 4), and its widest and tallest letter (n, 2)."""
         starts, ends, _ = self.spans
-        return _hulls(self.boxes, starts, ends)
+        return _word_hulls(self.boxes, starts, ends)
 
 
 def read_characters(raw: "FPDF_TEXTPAGE", count: int, to_points: Floats) -> Characters:
@@ -144,10 +144,10 @@ def count_misread(raw: "FPDF_TEXTPAGE", count: int) -> int:
     inked = codes > SPACE
     in_word = np.append(inked[1:], False) | np.append(False, inked[:-1])
     unnamed_codes = codes[unnamed & in_word]
-    return 0 if _is_text(unnamed_codes) else len(unnamed_codes)
+    return 0 if _reads_as_text(unnamed_codes) else len(unnamed_codes)
 
 
-def _is_text(codes: Ints) -> bool:
+def _reads_as_text(codes: Ints) -> bool:
     small = codes[(codes >= ord("a")) & (codes <= ord("z"))]
     letters = len(small) + int(np.count_nonzero((codes >= ord("A")) & (codes <= ord("Z"))))
     frequent = int(np.count_nonzero(np.isin(small, list(FREQUENT))))
@@ -290,7 +290,7 @@ def _spaces_around(accent: int, codes: Ints, boxes: Floats, gap: float) -> slice
     return slice(first, last + 1) if joined else slice(accent, accent + 1)
 
 
-def _spans(codes: Ints, boxes: Floats, parts: Sequence[Ints | Mask]) -> tuple[Ints, Ints, Ints]:
+def _word_spans(codes: Ints, boxes: Floats, parts: Sequence[Ints | Mask]) -> tuple[Ints, Ints, Ints]:
     """The starts and ends of words, and the row of the text layer of each; no word is in two cells or places.
 
     Nor is any partly struck out.
@@ -323,7 +323,7 @@ def _is_elsewhere(codes: Ints, boxes: Floats) -> Mask:
     return np.asarray((apart > FAR * np.maximum(sides[1:], sides[:-1])) & from_the_left[1:] & from_the_left[:-1])
 
 
-def _hulls(boxes: Floats, starts: Ints, ends: Ints) -> tuple[Floats, Floats]:
+def _word_hulls(boxes: Floats, starts: Ints, ends: Ints) -> tuple[Floats, Floats]:
     """The box of each word (n, 4), and its widest and tallest letter (n, 2), ignoring letters without a position."""
     boxes = np.where(np.isfinite(boxes), boxes, np.nan)
     sides = np.concatenate([-boxes[:, :2], boxes[:, 2:], boxes[:, 2:] - boxes[:, :2]], axis=1)

@@ -69,7 +69,7 @@ def _in_columns(cells: _Cells) -> dict[CellTag, CellTag]:
     for tag in sorted(boxes, key=lambda tag: (tag.row, tag.column)):
         rows[tag.row].append(tag)
     rows_of_several = sum(len(row) > 1 for row in rows.values())
-    if not 1 < len(rows) <= 2 * rows_of_several or not _stand_below_each_other(rows, boxes):
+    if not 1 < len(rows) <= 2 * rows_of_several or not _are_below_each_other(rows, boxes):
         return {}
     width = max(tag.column for tag in cells) + 1
     reached = {(tag.row + below, tag.column) for tag in cells for below in range(min(tag.rows, len(rows) * 2))}
@@ -83,7 +83,7 @@ def _in_columns(cells: _Cells) -> dict[CellTag, CellTag]:
         return {}
     placed: dict[CellTag, CellTag] = {}
     for number, row in rows.items():
-        placed_row = row if number in full else _moved(row, boxes, certain)
+        placed_row = row if number in full else _moved_cells(row, boxes, certain)
         if placed_row is None or not _are_apart([(boxes[tag][0], boxes[tag][2]) for tag in row]):
             return {}
         placed |= dict(zip(row, placed_row, strict=True))
@@ -109,7 +109,7 @@ def _covers(row: Sequence[CellTag], number: int, reached: set[tuple[int, int]], 
     return all(at in covered or (number, at) in reached for at in range(width))
 
 
-def _moved(row: Sequence[CellTag], boxes: _Boxes, bands: Sequence[_Band]) -> list[CellTag] | None:
+def _moved_cells(row: Sequence[CellTag], boxes: _Boxes, bands: Sequence[_Band]) -> list[CellTag] | None:
     """The cells of a row with the columns above which they are; None if that is uncertain."""
     moved: list[CellTag] = []
     for tag in row:
@@ -136,7 +136,7 @@ def _are_apart(bands: Sequence[_Band]) -> bool:
     return any(all(right[0] >= left[1] - TOLERANCE for left, right in pairwise(ordered)) for ordered in orders)
 
 
-def _stand_below_each_other(rows: Mapping[int, Sequence[CellTag]], boxes: _Boxes) -> bool:
+def _are_below_each_other(rows: Mapping[int, Sequence[CellTag]], boxes: _Boxes) -> bool:
     single_row_boxes = ([boxes[tag] for tag in rows[number] if tag.rows == 1] for number in sorted(rows))
     bands = [hull(row_boxes) for row_boxes in single_row_boxes if row_boxes]
     return all(lower[1] >= upper[3] - TOLERANCE for upper, lower in pairwise(bands))

@@ -62,7 +62,7 @@ class PageTags:
 
     def __init__(self, page: "PdfPage", text: "FPDF_TEXTPAGE", count: int) -> None:
         reader = _read_tree(page)
-        contents = list(_contents(page, text, count)) if reader.tags else []
+        contents = list(_content_numbers(page, text, count)) if reader.tags else []
         self._tags = [reader.tags.get(content) for content in contents]
         labelled = {reader.labels[content] for content in contents if content in reader.labels}
         drawn = {number: number not in labelled for number in reader.labels.values()}
@@ -98,7 +98,7 @@ class AnnotationTags:
         return [self._numbers[number] for number in numbers]
 
 
-def _contents(page: "PdfPage", text: "FPDF_TEXTPAGE", count: int) -> Iterator[int]:
+def _content_numbers(page: "PdfPage", text: "FPDF_TEXTPAGE", count: int) -> Iterator[int]:
     """For each character the number of its marked content; -1 without one, and in a form, which has its own numbers."""
     drawn = (pdfium.FPDFPage_GetObject(page.raw, at) for at in range(pdfium.FPDFPage_CountObjects(page.raw)))
     content_ids = {ctypes.addressof(raw.contents): pdfium.FPDFPageObj_GetMarkedContentID(raw) for raw in drawn if raw}

@@ -106,7 +106,7 @@ def read_runs(
     groups = itertools.groupby(placed, lambda word: (word.row, styles.at(word.number), tags.at(word.number)))
     for (_, style, tag), group in groups:
         words = list(group)
-        yield _run(words, style, tag, styles.baseline(words[0].number))
+        yield _text_run(words, style, tag, styles.baseline(words[0].number))
 
 
 def quarter_turns(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> int:
@@ -137,7 +137,7 @@ def placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[
         x1, y1, x2, y2 = hulls[i].tolist()
         width, height = letters[i].tolist()
         as_read = _as_read(text[starts[i] : ends[i]], characters.boxes[starts[i] : ends[i]])
-        word = Word(_clean(as_read), (x1, y1, x2, y2))
+        word = Word(_clean_text(as_read), (x1, y1, x2, y2))
         is_struck = characters.struck is not None and bool(characters.struck[starts[i]])
         yield PlacedWord(word, int(rows[i]), int(characters.numbers[starts[i]]), (width, height), is_struck)
 
@@ -272,7 +272,7 @@ def _with_lam_first(text: str, boxes: Floats) -> str:
     return "".join(letters)
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     text = text.translate(_AS_HYPHENS)
     if SURROGATES.search(text):
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -341,11 +341,11 @@ def _with_marks(placed: list[PlacedWord]) -> tuple[Word, ...]:
     return tuple(words)
 
 
-def _run(placed: list[PlacedWord], style: _Style, tag: Tag | None, baseline: float) -> TextRun:
+def _text_run(placed: list[PlacedWord], style: _Style, tag: Tag | None, baseline: float) -> TextRun:
     words = _with_marks(placed)
     upright = style.upright and not _runs_down(placed)
     tallest = max(word.letter[style.upright] for word in placed)
-    size = _size(style.size, tallest, letters=any(c.isalnum() for word in words for c in word.text))
+    size = _ink_size(style.size, tallest, letters=any(c.isalnum() for word in words for c in word.text))
     bottom = max(word.box[3] for word in words)
     # A baseline far from the ink says nothing, and neither does one above upside-down letters.
     if not style.head_up or not abs(baseline - bottom) <= 2 * size:
@@ -362,7 +362,7 @@ def _runs_down(placed: list[PlacedWord]) -> bool:
     return y2 - y1 > 1.5 * max(longest.letter) and y2 - y1 > 1.5 * (x2 - x1)
 
 
-def _size(stated: float, tallest: float, *, letters: bool) -> float:
+def _ink_size(stated: float, tallest: float, *, letters: bool) -> float:
     """The font's stated size, unless the ink contradicts it: some fonts are drawn in another size than they state."""
     least = 0.25 * stated if letters else 0.0
     # For fonts that are not embedded, pdfium may not know the ink.
