@@ -139,13 +139,13 @@ def _with_whole_lists(
 def _with_whole_words(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]) -> list[PageContent]:
     """Join words that are hyphenated across columns or pages, and put the whole word where it begins."""
     elements = [list(page.elements) for page in pages]
-    running = [
+    body_texts = [
         (page_elements, i)
         for page_elements, page_layouts in zip(elements, layouts, strict=True)
         for i, layout in enumerate(page_layouts)
         if layout in BODY_LAYOUTS
     ]
-    for (before, i), (after, j) in itertools.pairwise(running):
+    for (before, i), (after, j) in itertools.pairwise(body_texts):
         start, rest = before[i].text, after[j].text
         end, _, rest = rest.partition(" ")
         broken = broken_word(start, end)
@@ -162,12 +162,12 @@ def _with_compounds(pages: Sequence[PageContent]) -> list[PageContent]:
     A broken word is a compound if the document has it with the hyphen elsewhere, more than once, and never without it.
     """
     elements = [element for page in pages for element in page.elements if element.found_as == "text"]
-    joined = Counter("".join(broken).casefold() for element in elements for broken in element.broken_words)
-    counts = Counter(word.casefold() for element in elements if joined for word in _WORD.findall(element.text))
+    joined_words = Counter("".join(broken).casefold() for element in elements for broken in element.broken_words)
+    counts = Counter(word.casefold() for element in elements if joined_words for word in _WORD.findall(element.text))
 
     def is_compound(broken: BrokenWord) -> bool:
         word = "".join(broken).casefold()
-        return counts["-".join(broken).casefold()] >= MIN_HYPHENATED and counts[word] <= joined[word]
+        return counts["-".join(broken).casefold()] >= MIN_HYPHENATED and counts[word] <= joined_words[word]
 
     def with_hyphens(element: PageElement) -> PageElement:
         text = element.text
@@ -179,8 +179,8 @@ def _with_compounds(pages: Sequence[PageContent]) -> list[PageContent]:
 
 
 def _are_in_one_list(before: PageElement, item: PageElement) -> bool:
-    across = min(before.box[2], item.box[2]) - max(before.box[0], item.box[0])
-    near = -2 < item.box[1] - before.box[3] < 1.6 * item.size and across > 0
+    shared_width = min(before.box[2], item.box[2]) - max(before.box[0], item.box[0])
+    near = -2 < item.box[1] - before.box[3] < 1.6 * item.size and shared_width > 0
     return near and len(before.text) + len(item.text) <= MAX_LIST_CHARACTERS
 
 

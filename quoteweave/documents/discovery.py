@@ -64,14 +64,14 @@ def find_files(
     """
     files_by_path: dict[str, FoundFile] = {}
     folders = folders_among(paths)
-    alone = [path for path in paths if path not in folders]
-    walk = _Walk({os.path.realpath(path) for path in alone}, collection)
+    single_files = [path for path in paths if path not in folders]
+    walk = _Walk({os.path.realpath(path) for path in single_files}, collection)
     # A file is named from the outermost folder that was added, whatever their order.
     for folder in sorted(folders, key=lambda folder: len(folder.resolve().parts)):
         # If both a link and the file it leads to are found, the file is used.
         for file in sorted(walk.below(folder), key=_is_link):
             files_by_path.setdefault(file.real, file)
-    for path in alone:
+    for path in single_files:
         file = _found_file(path, path.parent.resolve(), path.name, os.path.realpath(path))
         files_by_path.setdefault(file.real, file)
     if passed_over is not None:

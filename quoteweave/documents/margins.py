@@ -209,11 +209,11 @@ def page_labels(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]
     printed = {at: label for at, label in numbers.items() if at in printed or _is_continued(at, numbers)}
     steps = Counter(label - number for number, label in printed.items())
     step, count = steps.most_common(1)[0] if steps else (1, 0)
-    steady = count >= 3 and count >= 0.6 * len(printed) and count >= 0.4 * len(pages)
-    if not steady:
+    is_steady = count >= 3 and count >= 0.6 * len(printed) and count >= 0.4 * len(pages)
+    if not is_steady:
         return [page.label or str(page.number + 1) for page in pages]
-    sure = {at: label for at, label in printed.items() if label - at == step or _is_continued(at, printed)}
-    known = roman | {page.number: label for page in pages if (label := _inferred_number(page.number, sure))}
+    certain = {at: label for at, label in printed.items() if label - at == step or _is_continued(at, printed)}
+    known = roman | {page.number: label for page in pages if (label := _inferred_number(page.number, certain))}
     return [page.label or known.get(page.number) or str(page.number + 1) for page in pages]
 
 

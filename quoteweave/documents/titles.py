@@ -93,19 +93,19 @@ def _step_number(element: PageElement) -> int | None:
 
 def _continues_after_picture(element: PageElement, following: PageElement) -> bool:
     gap, first_row = following.box[0] - element.box[2], following.box[1] + following.size
-    beside = 0 < gap < MAX_PICTURE * element.size and abs(first_row - element.box[3]) < 0.5 * element.size
+    is_beside = 0 < gap < MAX_PICTURE * element.size and abs(first_row - element.box[3]) < 0.5 * element.size
     is_line = element.lines == 1 and following.found_as == "text"
-    return beside and is_line and _CONTINUATION.match(following.text) is not None
+    return is_beside and is_line and _CONTINUATION.match(following.text) is not None
 
 
 def _follows(element: PageElement, number: int, before: PageElement) -> bool:
-    beside = abs(element.box[0] - before.box[0]) < SAME_EDGE and abs(element.size - before.size) < 0.5
-    return beside and _step_number(before) == number - 1
+    is_below = abs(element.box[0] - before.box[0]) < SAME_EDGE and abs(element.size - before.size) < 0.5
+    return is_below and _step_number(before) == number - 1
 
 
 def _if_steps(run: Sequence[int], elements: Sequence[PageElement]) -> Sequence[int]:
-    running = (element for element in map(elements.__getitem__, run) if not element.bold)
-    is_text = any(element.lines > 1 or element.text.rstrip().endswith((".", ":", ";")) for element in running)
+    not_bold = (element for element in map(elements.__getitem__, run) if not element.bold)
+    is_text = any(element.lines > 1 or element.text.rstrip().endswith((".", ":", ";")) for element in not_bold)
     return run if len(run) > 1 and is_text else ()
 
 
@@ -118,9 +118,7 @@ def is_title(element: PageElement, body: float) -> bool:
         return False
     if element.size >= 1.18 * body and sum(c.isalpha() for c in element.text) >= 3:
         return True
-    ends = element.text.rstrip().endswith((".", ",", ";", ":"))
+    is_short = len(words) <= 14 and not element.text.rstrip().endswith((".", ",", ";", ":"))
     stands_out = (element.bold and not _CODE.match(element.text)) or (element.text.isupper() and len(words) > 1)
-    numbered = bool(SECTION_NUMBER.match(element.text)) and element.text[-1].isalnum() and element.lines == 1
-    return (
-        len(words) <= 14 and not ends and (stands_out or (numbered and len(words) >= 2)) and element.size >= 0.9 * body
-    )
+    is_numbered = bool(SECTION_NUMBER.match(element.text)) and element.text[-1].isalnum() and element.lines == 1
+    return is_short and (stands_out or (is_numbered and len(words) >= 2)) and element.size >= 0.9 * body

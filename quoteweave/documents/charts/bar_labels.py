@@ -41,8 +41,8 @@ def labels_beside(
         slack = OFF_STEP if len(group) == largest else 0.3
         if abs(_centre(label) - middle) > max(OFF_MIDDLE, slack * step):
             return None
-    sure = bool(labels) if columns else _are_in_one_column(labels) and not _are_cut(labels, words)
-    return labels if sure else None
+    is_sure = bool(labels) if columns else _are_in_one_column(labels) and not _are_cut(labels, words)
+    return labels if is_sure else None
 
 
 def _without_axis_title(labels: list[list[Token]], middle: float) -> list[list[Token]]:
@@ -60,8 +60,8 @@ def _without_axis_title(labels: list[list[Token]], middle: float) -> list[list[T
         return labels
     size = rows[0][0][0].size
     below = ((first, [*itertools.chain(*rest)]) for first, *rest in rows if rest)
-    centred = all(abs(_centre(first) - _centre(lower_rows)) <= OFF_MIDDLE for first, lower_rows in below)
-    return [] if centred and lower[0].size <= 1.03 * size else [first for first, *_ in rows]
+    are_centred = all(abs(_centre(first) - _centre(lower_rows)) <= OFF_MIDDLE for first, lower_rows in below)
+    return [] if are_centred and lower[0].size <= 1.03 * size else [first for first, *_ in rows]
 
 
 def _centre(tokens: Sequence[Token]) -> float:

@@ -108,8 +108,8 @@ def _stacks(bars: Sequence[Rectangle]) -> list[Stack]:
 
 def _touches(before: Rectangle, bar: Rectangle) -> bool:
     a, b = before.box, bar.box
-    level = abs(a[1] - b[1]) <= SAME and abs(a[3] - b[3]) <= SAME
-    return level and abs(b[0] - a[2]) <= SAME and before.colour != bar.colour
+    is_level = abs(a[1] - b[1]) <= SAME and abs(a[3] - b[3]) <= SAME
+    return is_level and abs(b[0] - a[2]) <= SAME and before.colour != bar.colour
 
 
 def _families(stacks: Sequence[Stack]) -> Iterator[list[Stack]]:
@@ -156,8 +156,8 @@ def _values_of_bars(family: Sequence[Stack], tokens: Sequence[Token]) -> Values:
     for stack in family:
         for bar in stack.bars:
             inside = [token for token in numbers if _contains(bar.box, token)]
-            free = not any(abs(other.box[0] - bar.box[2]) <= SAME for other in stack.bars)
-            at_end = [token for token in numbers if free and not inside and _follows(bar.box, token)]
+            is_free = not any(abs(other.box[0] - bar.box[2]) <= SAME for other in stack.bars)
+            at_end = [token for token in numbers if is_free and not inside and _follows(bar.box, token)]
             first = bar is stack.bars[0] and not inside and not at_end
             before = [token for token in numbers if first and _precedes(bar.box, token)]
             if len(inside or at_end or before) == 1:
@@ -179,17 +179,17 @@ def _follows(bar: Box, token: Token) -> bool:
 def _precedes(bar: Box, token: Token) -> bool:
     """Whether it is directly before a bar that is too short to contain it."""
     gap = bar[0] - token.box[2]
-    short = bar[2] - bar[0] < 1.5 * (token.box[2] - token.box[0])
-    return short and -SAME <= gap <= 0.6 * token.size and bar[1] <= token.middle[1] <= bar[3]
+    is_short = bar[2] - bar[0] < 1.5 * (token.box[2] - token.box[0])
+    return is_short and -SAME <= gap <= 0.6 * token.size and bar[1] <= token.middle[1] <= bar[3]
 
 
 def _carries_values(family: Sequence[Stack], values: Values) -> bool:
     """Whether these are bars with values, as opposed to legend swatches or stripes."""
     bars = [bar.box for stack in family for bar in stack.bars]
-    square = all(bar[2] - bar[0] <= 1.6 * (bar[3] - bar[1]) for bar in bars)
-    alike = max(bar[2] - bar[0] for bar in bars) <= SPREAD * min(bar[2] - bar[0] for bar in bars)
+    are_square = all(bar[2] - bar[0] <= 1.6 * (bar[3] - bar[1]) for bar in bars)
+    are_alike = max(bar[2] - bar[0] for bar in bars) <= SPREAD * min(bar[2] - bar[0] for bar in bars)
     years = all(token.is_year for token in values.values())
-    return len(values) > 1 and not (square and alike) and not years
+    return len(values) > 1 and not (are_square and are_alike) and not years
 
 
 def _rows_of(family: Sequence[Stack], values: Values, tokens: Sequence[Token], *, columns: bool) -> list[Row] | None:
@@ -204,9 +204,10 @@ def _rows_of(family: Sequence[Stack], values: Values, tokens: Sequence[Token], *
         if labels is None or any(map(_has_a_colour_twice, groups)):
             continue
         rows = [_row(label, group, confirmed) for label, group in zip(labels, groups, strict=True)]
-        single = all(len(row.cells) == 1 for row in rows)
+        have_one_value = all(len(row.cells) == 1 for row in rows)
         used |= {id(token) for row in rows for token in row.label}
-        if single and any(_is_beside(groups, token) for token in words if token.is_value and id(token) not in used):
+        unused_values = (token for token in words if token.is_value and id(token) not in used)
+        if have_one_value and any(_is_beside(groups, token) for token in unused_values):
             return None  # the row has other words as well
         return rows
     return None
@@ -277,10 +278,10 @@ def _groupings(family: Sequence[Stack]) -> Iterator[list[list[Stack]]]:
     yield [[stack] for stack in family]
     gaps = [lower.box[1] - upper.box[3] for upper, lower in itertools.pairwise(family)]
     steps = sorted(gaps)
-    apart = max(itertools.pairwise(steps), key=lambda pair: pair[1] - pair[0], default=(0.0, 0.0))
+    widest_step = max(itertools.pairwise(steps), key=lambda pair: pair[1] - pair[0], default=(0.0, 0.0))
     limits = [IN_GROUP * statistics.median(stack.thickness for stack in family)]
-    if apart[0] < CLOSER * apart[1]:
-        limits.append(apart[0])
+    if widest_step[0] < CLOSER * widest_step[1]:
+        limits.append(widest_step[0])
     known_sizes = {len(family)}
     for limit in limits:
         groups = [[family[0]]]

@@ -153,8 +153,8 @@ def _uncut(boxes: list[Box], pixels: Pixels, ground: tuple[int, int, int], scale
 
 
 def _is_cut_from(box: Box, other: Box, start: int) -> bool:
-    level = all(abs(box[side] - other[side]) <= 1 for side in (start, start + 2))
-    return level and 0 <= other[1 - start] - box[3 - start] <= CUT
+    is_level = all(abs(box[side] - other[side]) <= 1 for side in (start, start + 2))
+    return is_level and 0 <= other[1 - start] - box[3 - start] <= CUT
 
 
 def _is_ground(box: Box, other: Box, pixels: Pixels, ground: tuple[int, int, int], scale: float) -> bool:

@@ -175,16 +175,17 @@ def read_shares(tokens: Sequence[Token]) -> list[Row] | None:
     if len(shares) < MIN_SHARES or has_other_values or not WHOLE[0] <= _sum(shares) <= WHOLE[1]:
         return None
     lines = [tuple(line_tokens) for _, line_tokens in itertools.groupby(tokens, key=lambda token: token.line)]
-    free = [line for line in lines if not any(share in line for share in shares)]
+    free_lines = [line for line in lines if not any(share in line for share in shares)]
     lines_of_shares = [next(line for line in lines if share in line) for share in shares]
     if all(len(line) > 1 for line in lines_of_shares):
-        beside = zip(lines_of_shares, shares, strict=True)
+        lines_and_shares = zip(lines_of_shares, shares, strict=True)
         labels = [
-            (*_adjoining_words(line, free, -1), *(word for word in line if word is not share)) for line, share in beside
+            (*_adjoining_words(line, free_lines, -1), *(word for word in line if word is not share))
+            for line, share in lines_and_shares
         ]
         ways = [labels]
     elif all(len(line) == 1 for line in lines_of_shares):
-        ways = [[_adjoining_words(line, free, way) for line in lines_of_shares] for way in (-1, 1)]
+        ways = [[_adjoining_words(line, free_lines, way) for line in lines_of_shares] for way in (-1, 1)]
     else:
         return None
     certain = [labels for labels in ways if _are_certain(labels)]
@@ -214,8 +215,8 @@ def _adjoining_words(line: Sequence[Token], free: Rows, way: int) -> tuple[Token
 def _is_next_to(box: Box, other: Sequence[Token], way: int) -> bool:
     size, other_box = other[0].size, _box_of(other)
     gap = other_box[1] - box[3] if way > 0 else box[1] - other_box[3]
-    off = abs((box[0] + box[2]) - (other_box[0] + other_box[2])) / 2
-    return -0.5 * size < gap < LABEL_GAP * size and off < OFF_MIDDLE * size
+    off_centre = abs((box[0] + box[2]) - (other_box[0] + other_box[2])) / 2
+    return -0.5 * size < gap < LABEL_GAP * size and off_centre < OFF_MIDDLE * size
 
 
 def _box_of(line: Sequence[Token]) -> Box:
@@ -226,9 +227,9 @@ def _are_certain(labels: Sequence[tuple[Token, ...]]) -> bool:
     """Whether each is a label, and no two share a word of the page or have the same text."""
     used = [id(token) for label in labels for token in label]
     names = {" ".join(token.text for token in label).casefold() for label in labels}
-    named = all(any(map(str.isalpha, "".join(token.text for token in label))) for label in labels)
-    short = all(len(label) <= MAX_LABEL_WORDS for label in labels)
-    return named and short and len(set(used)) == len(used) and len(names) == len(labels)
+    are_words = all(any(map(str.isalpha, "".join(token.text for token in label))) for label in labels)
+    are_short = all(len(label) <= MAX_LABEL_WORDS for label in labels)
+    return are_words and are_short and len(set(used)) == len(used) and len(names) == len(labels)
 
 
 # The height of a swatch in font sizes of the words beside it, and its largest ratio of width to height.
@@ -248,10 +249,10 @@ def series_from_legend(
 ) -> Names | None:
     """The series names right of the swatches of a legend; None if a colour has no swatch or several."""
     words = [token for token in tokens if token.is_word]
-    named = [(swatch, name) for swatch in rectangles if (name := _beside(swatch, words, rectangles))]
+    named_swatches = [(swatch, name) for swatch in rectangles if (name := _beside(swatch, words, rectangles))]
     names: Names = {}
     for colour in colours:
-        candidates = [name for swatch, name in named if are_alike(swatch.colour, colour)]
+        candidates = [name for swatch, name in named_swatches if are_alike(swatch.colour, colour)]
         if len(candidates) != 1:
             return None
         names[colour] = candidates[0]
@@ -311,8 +312,8 @@ def series_from_headings(rows: Sequence[Row], tokens: Sequence[Token]) -> Names 
         if len(phrases_above) != 1:
             return None
         names[bar.colour] = phrases_above[0]
-    fit = len(phrases) == len(names) and all(len(name) <= MAX_WORDS for name in names.values())
-    return names if fit else None
+    do_fit = len(phrases) == len(names) and all(len(name) <= MAX_WORDS for name in names.values())
+    return names if do_fit else None
 
 
 def _middle_of(phrase: Sequence[Token]) -> float:

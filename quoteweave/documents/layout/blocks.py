@@ -164,14 +164,14 @@ def _join_leaders(lines: Sequence[Line]) -> list[Line]:
 
 
 def _leads(leader: Line, line: Line) -> bool:
-    level = min(leader.box[3], line.box[3]) - max(leader.box[1], line.box[1])
-    return -1 < line.box[0] - leader.box[2] < 4 * line.size and level > 0.4 * leader.height
+    shared_height = min(leader.box[3], line.box[3]) - max(leader.box[1], line.box[1])
+    return -1 < line.box[0] - leader.box[2] < 4 * line.size and shared_height > 0.4 * leader.height
 
 
 def _ends_a_column(leader: Line, text: Line, other: Line) -> bool:
     """Whether the leader is an equation's number: if a line above or below shows that a column ends there."""
-    close = abs(other.baseline - leader.baseline) < 4 * leader.size
-    return close and other.box[0] < leader.box[0] - 4 * leader.size and leader.box[0] < other.box[2] < text.box[0]
+    is_close = abs(other.baseline - leader.baseline) < 4 * leader.size
+    return is_close and other.box[0] < leader.box[0] - 4 * leader.size and leader.box[0] < other.box[2] < text.box[0]
 
 
 def _continued(lines: Sequence[Line]) -> list[int | None]:
@@ -194,10 +194,10 @@ def _continued(lines: Sequence[Line]) -> list[int | None]:
 
 
 def _are_stacked(upper: Line, lower: Line) -> bool:
-    overlap = min(upper.box[2], lower.box[2]) - max(upper.box[0], lower.box[0])
+    shared_width = min(upper.box[2], lower.box[2]) - max(upper.box[0], lower.box[0])
     narrower = min(upper.box[2] - upper.box[0], lower.box[2] - lower.box[0])
-    alike = max(upper.size, lower.size) <= SIZE_RATIO * min(upper.size, lower.size) and upper.bold == lower.bold
-    return alike and overlap > 0.5 * narrower and lower.box[1] > upper.box[1] + 0.3 * upper.height
+    are_alike = max(upper.size, lower.size) <= SIZE_RATIO * min(upper.size, lower.size) and upper.bold == lower.bold
+    return are_alike and shared_width > 0.5 * narrower and lower.box[1] > upper.box[1] + 0.3 * upper.height
 
 
 def _has_line_between(lines: Sequence[Line], upper: int, lower: int) -> bool:
@@ -220,24 +220,24 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
     references = _are_entries(chain, at_left, right)
     parts = [[chain[0]]]
     for i, (previous, line) in enumerate(itertools.pairwise(chain)):
-        hanging = parts[-1][0].has_label or BULLET.match(parts[-1][0].text) is not None
+        is_hanging = parts[-1][0].has_label or BULLET.match(parts[-1][0].text) is not None
         if references:
             # As in a paragraph above an indented list, all of whose lines begin where entries would begin.
-            continues = at_left[i] and _runs_on(previous, right) and is_in_lower_case(line.words[0].text)
-            new = at_left[i + 1] and not hanging and not continues
+            is_continued = at_left[i] and _runs_on(previous, right) and is_in_lower_case(line.words[0].text)
+            begins_anew = at_left[i + 1] and not is_hanging and not is_continued
         else:
-            indented = at_left[i] and not at_left[i + 1] and line.box[0] - previous.box[0] > 0.4 * line.size
-            new = (indented or _ends_short(previous, left, right)) and not hanging
+            is_indented = at_left[i] and not at_left[i + 1] and line.box[0] - previous.box[0] > 0.4 * line.size
+            begins_anew = (is_indented or _ends_short(previous, left, right)) and not is_hanging
         # A text with a label may have several paragraphs, whose lines begin further right than the label.
-        new |= parts[-1][0].has_label and not previous.has_label and _ends_short(previous, left, right)
+        begins_anew |= parts[-1][0].has_label and not previous.has_label and _ends_short(previous, left, right)
         at_label = parts[-1][0].has_label and line.box[0] < parts[-1][0].box[0] + 0.8 * line.size
-        outdented = hanging and line.box[0] < parts[-1][0].box[0] - 0.5 * line.size
-        ended = outdented and previous.box[2] < right - 2 * line.size
-        captions = previous.text.endswith(SENTENCE_ENDS) and caption_label(line.text) is not None
-        of_items = isinstance(line.tag, ItemTag) or isinstance(previous.tag, ItemTag)
-        begins = new or ended or captions or line.has_label or at_label or line.beside_initial is not None
-        split = line.tag != previous.tag if of_items else begins
-        if pitches[i] > 1.25 * usual_pitch + 1 or BULLET.match(line.text) or split:
+        is_outdented = is_hanging and line.box[0] < parts[-1][0].box[0] - 0.5 * line.size
+        has_ended = is_outdented and previous.box[2] < right - 2 * line.size
+        is_caption = previous.text.endswith(SENTENCE_ENDS) and caption_label(line.text) is not None
+        are_items = isinstance(line.tag, ItemTag) or isinstance(previous.tag, ItemTag)
+        is_new = begins_anew or has_ended or is_caption or line.has_label or at_label or line.beside_initial is not None
+        is_split = line.tag != previous.tag if are_items else is_new
+        if pitches[i] > 1.25 * usual_pitch + 1 or BULLET.match(line.text) or is_split:
             parts.append([line])
         else:
             parts[-1].append(line)

@@ -63,8 +63,8 @@ def _captioned_kind(caption: PageElement) -> str:
 def _distance_to_caption(image: PageElement, caption: PageElement, above: bool) -> float:
     """Points between them, with a handicap for the unusual side; infinite if neither is above the other."""
     a, b = image.box, caption.box
-    across = min(a[2], b[2]) - max(a[0], b[0])
-    if across < 0.4 * min(a[2] - a[0], b[2] - b[0]):
+    shared_width = min(a[2], b[2]) - max(a[0], b[0])
+    if shared_width < 0.4 * min(a[2] - a[0], b[2] - b[0]):
         return float("inf")
     over, under = a[1] - b[3], b[1] - a[3]
     gap = max(over, under, 0.0)
@@ -89,8 +89,8 @@ def _notes(elements: Sequence[PageElement], layouts: Sequence[Layout]) -> set[in
 
 
 def _is_just_below(lower: Box, upper: Box) -> bool:
-    across = min(upper[2], lower[2]) - max(upper[0], lower[0])
-    return across > 0.5 * min(lower[2] - lower[0], upper[2] - upper[0]) and -4 < lower[1] - upper[3] < NOTE_REACH
+    shared_width = min(upper[2], lower[2]) - max(upper[0], lower[0])
+    return shared_width > 0.5 * min(lower[2] - lower[0], upper[2] - upper[0]) and -4 < lower[1] - upper[3] < NOTE_REACH
 
 
 def _title_above(
@@ -114,5 +114,5 @@ def _is_heading(element: PageElement) -> bool:
 
 
 def _is_just_above(upper: Box, lower: Box) -> bool:
-    across = min(upper[2], lower[2]) - max(upper[0], lower[0])
-    return across > 0.5 * (upper[2] - upper[0]) and -4 < lower[1] - upper[3] < 0.7 * CAPTION_REACH
+    shared_width = min(upper[2], lower[2]) - max(upper[0], lower[0])
+    return shared_width > 0.5 * (upper[2] - upper[0]) and -4 < lower[1] - upper[3] < 0.7 * CAPTION_REACH

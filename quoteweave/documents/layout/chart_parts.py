@@ -61,9 +61,9 @@ def bars_on_one_base(boxes: Sequence[Box]) -> Iterator[list[Box]]:
     for base, start in ((3, 0), (0, 1)):
         free = sorted((box for box in boxes if box not in used_boxes), key=lambda box: box[base])
         while free:
-            level = [box for box in free if abs(box[base] - free[0][base]) <= SAME]
-            free = free[len(level) :]
-            for family in _alike_in_thickness(level, start):
+            on_line = [box for box in free if abs(box[base] - free[0][base]) <= SAME]
+            free = free[len(on_line) :]
+            for family in _alike_in_thickness(on_line, start):
                 if _are_evenly_apart([box[start] for box in family]) and _are_like_bars(family, start):
                     used_boxes.update(family)
                     yield family
@@ -82,8 +82,8 @@ def _alike_in_thickness(boxes: Sequence[Box], start: int) -> Iterator[list[Box]]
 def _are_like_bars(bars: Sequence[Box], start: int) -> bool:
     lengths = [bar[3 - start] - bar[1 - start] for bar in bars]
     thickness = statistics.median(bar[start + 2] - bar[start] for bar in bars)
-    close = all(0 < b[start] - a[start + 2] <= MAX_BLANK * thickness for a, b in itertools.pairwise(bars))
-    return close and max(lengths) >= max(MIN_LENGTH, SPREAD * min(lengths))
+    are_close = all(0 < b[start] - a[start + 2] <= MAX_BLANK * thickness for a, b in itertools.pairwise(bars))
+    return are_close and max(lengths) >= max(MIN_LENGTH, SPREAD * min(lengths))
 
 
 def _are_evenly_apart(places: Sequence[float]) -> bool:
@@ -146,8 +146,8 @@ def _axis(lines: Sequence[Line], box: Box, along: int, edge: int) -> list[Box]:
     in_line = (label for label in boxes if abs(label[edge] - first[edge]) <= SAME)
     label_boxes = sorted(in_line, key=lambda label: label[along])
     middles = [(label[along] + label[along + 2]) / 2 for label in label_boxes]
-    long = len(label_boxes) >= AXIS_LABELS and middles[-1] - middles[0] >= AXIS_SHARE * (box[along + 2] - box[along])
-    return label_boxes if long and _are_evenly_apart(middles) else []
+    is_long = len(label_boxes) >= AXIS_LABELS and middles[-1] - middles[0] >= AXIS_SHARE * (box[along + 2] - box[along])
+    return label_boxes if is_long and _are_evenly_apart(middles) else []
 
 
 def labels_of_bars(bars: Sequence[Box], labels: SpatialIndex[Line]) -> list[Box]:
@@ -157,8 +157,8 @@ def labels_of_bars(bars: Sequence[Box], labels: SpatialIndex[Line]) -> list[Box]
     label_boxes = []
     for bar in bars:
         near = labels.intersecting((bar[0] - BAR_LABEL_GAP, bar[1], bar[0], bar[3]))
-        level = [line for line in near if line.box[2] <= bar[0] + 2 and _is_level(line.box, bar)]
-        before = max(level, key=lambda line: line.box[2], default=None)
+        level_labels = [line for line in near if line.box[2] <= bar[0] + 2 and _is_level(line.box, bar)]
+        before = max(level_labels, key=lambda line: line.box[2], default=None)
         if before is None:
             return []
         label_boxes.append(before.box)
@@ -310,10 +310,10 @@ def _gap(legend: Box, box: Box) -> float | None:
     """Points between a legend and a larger drawing; None if it is too far away or at a corner."""
     if area(box) < area(legend) or inside(legend, box) > 0.5 or area(intersection(legend, box)) > 0.2 * area(legend):
         return None
-    across = max(legend[0] - box[2], box[0] - legend[2])
-    down = max(legend[1] - box[3], box[1] - legend[3])
-    beside = down < 0 and across <= LEGEND_BESIDE
-    return max(across, down) if beside or (across < 0 and down <= LEGEND_ABOVE) else None
+    gap_across = max(legend[0] - box[2], box[0] - legend[2])
+    gap_down = max(legend[1] - box[3], box[1] - legend[3])
+    is_beside = gap_down < 0 and gap_across <= LEGEND_BESIDE
+    return max(gap_across, gap_down) if is_beside or (gap_across < 0 and gap_down <= LEGEND_ABOVE) else None
 
 
 def _shows(picture: Raster, box: Box, colour: Colour) -> bool:

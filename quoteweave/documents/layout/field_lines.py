@@ -91,8 +91,8 @@ def _without_printed(field: Line, printed: SpatialIndex[Line]) -> Line | None:
 
 
 def _is_same(word: Word, other: Word) -> bool:
-    apart = max(abs(word.box[0] - other.box[0]), abs(word.box[1] - other.box[1]))
-    return word.text == other.text and apart < SAME_PLACE * (word.box[3] - word.box[1])
+    distance = max(abs(word.box[0] - other.box[0]), abs(word.box[1] - other.box[1]))
+    return word.text == other.text and distance < SAME_PLACE * (word.box[3] - word.box[1])
 
 
 def _is_sign(line: Line) -> bool:

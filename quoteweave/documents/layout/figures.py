@@ -66,8 +66,8 @@ class Figure:
             if nearest is not None and inside(line.box, nearest) <= 0.5:
                 parts[nearest].append(line.box)
         extended = [hull(boxes) for boxes in parts.values()]
-        apart = not any(_overlaps(a, b) for a, b in itertools.combinations(extended, 2))
-        return tuple(extended) if apart and all(area(box) < MAX_PANEL * area(self.box) for box in extended) else ()
+        are_apart = not any(_overlaps(a, b) for a, b in itertools.combinations(extended, 2))
+        return tuple(extended) if are_apart and all(area(box) < MAX_PANEL * area(self.box) for box in extended) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +195,11 @@ def _grown(box: Box, labels: SpatialIndex[Line], specks: "SpatialIndex[_Part]", 
 
 def _is_beside(speck: Box, box: Box) -> bool:
     """Whether a speck (a dot, or letters drawn as outlines) is beside the box, or directly above or below it."""
-    level = min(speck[3], box[3]) - max(speck[1], box[1])
-    across = min(speck[2], box[2]) - max(speck[0], box[0])
-    apart = max(speck[1] - box[3], box[1] - speck[3])
-    return level > 0.6 * (speck[3] - speck[1]) or (apart < LABEL_GAP and across > 0.6 * (speck[2] - speck[0]))
+    shared_height = min(speck[3], box[3]) - max(speck[1], box[1])
+    shared_width = min(speck[2], box[2]) - max(speck[0], box[0])
+    gap = max(speck[1] - box[3], box[1] - speck[3])
+    is_level = shared_height > 0.6 * (speck[3] - speck[1])
+    return is_level or (gap < LABEL_GAP and shared_width > 0.6 * (speck[2] - speck[0]))
 
 
 def _is_label_of(line: Line, box: Box) -> bool:
@@ -208,14 +209,14 @@ def _is_label_of(line: Line, box: Box) -> bool:
     # The number of labels of an axis is not limited.
     if len(line.words) > 8 and numbers < 0.6 * len(line.words) and not _is_axis(line):
         return False
-    level = min(line.box[3], box[3]) - max(line.box[1], box[1])
-    if level > 0.6 * line.height:
+    shared_height = min(line.box[3], box[3]) - max(line.box[1], box[1])
+    if shared_height > 0.6 * line.height:
         return max(line.box[0] - box[2], box[0] - line.box[2]) < ROW_LABEL_GAP
-    across = min(line.box[2], box[2]) - max(line.box[0], box[0])
-    off_centre = abs((line.box[0] + line.box[2]) - (box[0] + box[2])) > 0.1 * (box[2] - box[0])
-    title = line.box[3] <= box[1] + 2 and line.bold and len(line.words) > 3 and off_centre
-    apart = max(line.box[1] - box[3], box[1] - line.box[3])
-    return apart < LABEL_GAP and not title and across > 0.6 * (line.box[2] - line.box[0])
+    shared_width = min(line.box[2], box[2]) - max(line.box[0], box[0])
+    is_off_centre = abs((line.box[0] + line.box[2]) - (box[0] + box[2])) > 0.1 * (box[2] - box[0])
+    is_title = line.box[3] <= box[1] + 2 and line.bold and len(line.words) > 3 and is_off_centre
+    gap = max(line.box[1] - box[3], box[1] - line.box[3])
+    return gap < LABEL_GAP and not is_title and shared_width > 0.6 * (line.box[2] - line.box[0])
 
 
 def _is_axis(line: Line) -> bool:
@@ -225,8 +226,8 @@ def _is_axis(line: Line) -> bool:
         if after.box[0] - before.box[2] > line.height:
             labels.append([])
         labels[-1].append(after.text)
-    numbered = sum(any(map(str.isdecimal, "".join(label))) for label in labels)
-    return len(labels) >= AXIS_LABELS and numbered > 0.6 * len(labels)
+    with_number = sum(any(map(str.isdecimal, "".join(label))) for label in labels)
+    return len(labels) >= AXIS_LABELS and with_number > 0.6 * len(labels)
 
 
 def _axis_title(box: Box, labels: SpatialIndex[Line]) -> Box | None:
@@ -245,9 +246,9 @@ def _axis_title(box: Box, labels: SpatialIndex[Line]) -> Box | None:
 def _is_axis_title(line: Line, size: float, box: Box) -> bool:
     """Whether a line, no heading, has a few words centred below an axis, hardly larger than its labels' `size`."""
     off_centre = abs((line.box[0] + line.box[2]) - (box[0] + box[2])) / 2
-    centred = off_centre < 0.05 * (box[2] - box[0]) and len(line.words) <= AXIS_TITLE_WORDS
-    heading = line.bold or line.size > 1.1 * size or line.text.isupper() or SECTION_NUMBER.match(line.text)
-    return centred and not heading and not NOTE.match(line.text) and not PAGE_NUMBER.fullmatch(line.text)
+    is_centred = off_centre < 0.05 * (box[2] - box[0]) and len(line.words) <= AXIS_TITLE_WORDS
+    is_heading = line.bold or line.size > 1.1 * size or line.text.isupper() or SECTION_NUMBER.match(line.text)
+    return is_centred and not is_heading and not NOTE.match(line.text) and not PAGE_NUMBER.fullmatch(line.text)
 
 
 def _merged(boxes: Sequence[Box], together: Callable[[Box, Box], bool]) -> list[Box]:
@@ -268,10 +269,10 @@ def _overlaps(a: Box, b: Box) -> bool:
 def _are_panels(a: Box, b: Box, text: _Text, gap: float) -> bool:
     """Whether they are side by side or stacked, similar in size, with no text and no two captions between them."""
     for along, across in ((0, 1), (1, 0)):
-        level = min(a[across + 2], b[across + 2]) - max(a[across], b[across])
+        shared = min(a[across + 2], b[across + 2]) - max(a[across], b[across])
         shorter, longer = sorted((a[across + 2] - a[across], b[across + 2] - b[across]))
-        apart = max(a[along], b[along]) - min(a[along + 2], b[along + 2])
-        if level > 0.6 * shorter and shorter > 0.6 * longer and apart < gap:
+        distance = max(a[along], b[along]) - min(a[along + 2], b[along + 2])
+        if shared > 0.6 * shorter and shorter > 0.6 * longer and distance < gap:
             return not _are_parted(a, b, text.walls, along) and not _have_own_captions(a, b, text.captions)
     return False
 
@@ -293,9 +294,9 @@ def _have_own_captions(a: Box, b: Box, captions: SpatialIndex[LineBlock]) -> boo
 
 
 def _is_caption_of(caption: Box, box: Box) -> bool:
-    across = min(caption[2], box[2]) - max(caption[0], box[0])
-    apart = max(caption[1] - box[3], box[1] - caption[3])
-    return across > 0.5 * (caption[2] - caption[0]) and -5 < apart < 40
+    shared_width = min(caption[2], box[2]) - max(caption[0], box[0])
+    gap = max(caption[1] - box[3], box[1] - caption[3])
+    return shared_width > 0.5 * (caption[2] - caption[0]) and -5 < gap < 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,8 +317,8 @@ def _infographics(pictures: Sequence[Box], text: _Text, page_size: tuple[float, 
     groups = _close_together(parts, (SLIDE_REACH[0] * page_size[0], SLIDE_REACH[1] * page_size[1]))
     united = [hull(part.box for part in group) for group in groups if len(group) > 5 and any(p.drawn for p in group)]
     united = [box for box in united if not _is_mostly_prose(box, text)]
-    apart = [box for box in pictures if not any(inside(box, united_box) > 0.9 for united_box in united)]
-    return _merged([*united, *apart], _overlaps)
+    separate = [box for box in pictures if not any(inside(box, united_box) > 0.9 for united_box in united)]
+    return _merged([*united, *separate], _overlaps)
 
 
 def _close_together(parts: Sequence[_Part], reach: tuple[float, float]) -> list[list[_Part]]:
@@ -329,8 +330,8 @@ def _close_together(parts: Sequence[_Part], reach: tuple[float, float]) -> list[
         members = [waiting.popitem()[1]]
         for part in members:  # the list grows meanwhile
             x1, y1, x2, y2 = part.box
-            close = near.intersecting((x1 - reach[0], y1 - reach[1], x2 + reach[0], y2 + reach[1]))
-            members += [neighbour for other in close if (neighbour := waiting.pop(id(other), None))]
+            close_parts = near.intersecting((x1 - reach[0], y1 - reach[1], x2 + reach[0], y2 + reach[1]))
+            members += [neighbour for other in close_parts if (neighbour := waiting.pop(id(other), None))]
         groups.append(members)
     return groups
 
@@ -339,11 +340,10 @@ def _figure(box: Box, lines: SpatialIndex[Line], panels: Sequence[Box]) -> Figur
     inner_lines = tuple(line for line in lines.intersecting(box) if inside(line.box, box) > 0.6)
     numbers = sum(bool(NUMERIC.fullmatch(word.text)) for line in inner_lines for word in line.words)
     # Axes and bars have numbers; a photograph or a diagram has few.
-    chart = numbers >= 4 and numbers >= 0.15 * sum(len(line.words) for line in inner_lines)
+    is_chart = numbers >= 4 and numbers >= 0.15 * sum(len(line.words) for line in inner_lines)
     inner = [panel for panel in panels if inside(panel, box) > 0.9 and MIN_PANEL < area(panel) / area(box) < MAX_PANEL]
-    return Figure(
-        box, "chart" if chart else "figure", inner_lines, tuple(sorted(inner, key=lambda panel: (panel[1], panel[0])))
-    )
+    in_order = tuple(sorted(inner, key=lambda panel: (panel[1], panel[0])))
+    return Figure(box, "chart" if is_chart else "figure", inner_lines, in_order)
 
 
 def _distance_between(a: Box, b: Box) -> float:

@@ -123,10 +123,10 @@ def _edges_of_shading(solid: "MatLike", scale: float, *, wide: bool) -> list[Box
     import cv2
 
     ends: list[Box] = []
-    long = _long_parts(solid, scale, wide=wide)
-    for shape in outer_contours(long):
+    long_parts = _long_parts(solid, scale, wide=wide)
+    for shape in outer_contours(long_parts):
         x, y, width, height = cv2.boundingRect(shape)
-        if cv2.countNonZero(long[y : y + height, x : x + width]) > 0.85 * width * height:
+        if cv2.countNonZero(long_parts[y : y + height, x : x + width]) > 0.85 * width * height:
             x1, y1, x2, y2 = contour_box(shape, scale)
             ends += (
                 [(x1, y1, x2, y1 + 1), (x1, y2 - 1, x2, y2)] if wide else [(x1, y1, x1 + 1, y2), (x2 - 1, y1, x2, y2)]

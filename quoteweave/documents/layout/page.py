@@ -342,8 +342,10 @@ def _below_its_head(table: Table, cut: Box, lines: Sequence[Line]) -> str:
 def _clear_position(lines: Sequence[Line], axis: int, near: float) -> float:
     """The position closest to `near`, within half an inch, at which no line is cut; `near` itself if there is none."""
     places = sorted({line.box[axis + 2] + 0.5 for line in lines} | {near}, key=lambda place: abs(place - near))
-    clear = (p for p in places if abs(p - near) < 36 and not any(b.box[axis] < p < b.box[axis + 2] for b in lines))
-    return next(clear, near)
+    for place in places:
+        if abs(place - near) < 36 and not any(line.box[axis] < place < line.box[axis + 2] for line in lines):
+            return place
+    return near
 
 
 def encode_image(pixels: Pixels, *, lossy: bool = False, width: int | None = None) -> bytes:

@@ -181,9 +181,9 @@ def _labelled_lines(lines: Sequence[Line]) -> Iterator[_Labelled]:
 
 
 def _may_be_label(label: Line, text: Line) -> bool:
-    alike = max(label.size, text.size) <= SIZE_RATIO * min(label.size, text.size) and label.bold == text.bold
+    are_alike = max(label.size, text.size) <= SIZE_RATIO * min(label.size, text.size) and label.bold == text.bold
     is_bullet = BULLET.fullmatch(f"{label.text} ") is not None  # joined with its text by `group_lines`
-    return alike and not is_bullet and label.box[2] < text.box[0] and label.tag is None and text.tag is None
+    return are_alike and not is_bullet and label.box[2] < text.box[0] and label.tag is None and text.tag is None
 
 
 def _are_labels(pairs: Sequence[_Labelled], by_left: Sequence[Line]) -> bool:
@@ -200,14 +200,14 @@ def _are_labels(pairs: Sequence[_Labelled], by_left: Sequence[Line]) -> bool:
         for x in (text_edge, label_edge)
     )
     right = max(line.box[2] for line in column)
-    narrow = max(label.box[2] - label.box[0] for label, _ in pairs) <= MAX_LABEL_WIDTH * (right - text_edge)
+    are_narrow = max(label.box[2] - label.box[0] for label, _ in pairs) <= MAX_LABEL_WIDTH * (right - text_edge)
     words = statistics.median(len(text.words) for _, text in pairs)
     beginning = _beginning(pairs, column, right)
     first, last = pairs[0][0].baseline, pairs[-1][0].baseline
     longest = FULL_LABEL * (text_edge - label_edge)
     later_labels = (line for line in labels if first < line.baseline and line.box[2] - label_edge < longest)
-    alone = all(id(line) in beginning for line in later_labels if line.baseline < last + NEXT_LINE * line.size)
-    return narrow and words >= MIN_WORDS and len(beginning) == len(pairs) and alone
+    are_alone = all(id(line) in beginning for line in later_labels if line.baseline < last + NEXT_LINE * line.size)
+    return are_narrow and words >= MIN_WORDS and len(beginning) == len(pairs) and are_alone
 
 
 def _beginning(pairs: Sequence[_Labelled], column: Sequence[Line], right: float) -> set[int]:
@@ -219,14 +219,14 @@ def _beginning(pairs: Sequence[_Labelled], column: Sequence[Line], right: float)
         return set()
     triples = [(label, text, above.get(id(text))) for label, text in pairs]
     far = {id(label) for label, text, upper in triples if upper and text.baseline - upper.baseline > WIDER * usual}
-    begins = (
+    begin = (
         upper is None
         or id(label) in far
         # Where entries are apart, this may be the second line of a label, beside that of its text.
         or (upper.box[2] < right - SHORTER * upper.size and not (far and _may_continue(label, text, upper)))
         for label, text, upper in triples
     )
-    return {id(label) for (label, _), is_first in zip(pairs, begins, strict=True) if is_first}
+    return {id(label) for (label, _), is_first in zip(pairs, begin, strict=True) if is_first}
 
 
 def _may_continue(label: Line, text: Line, upper: Line) -> bool:

@@ -208,9 +208,9 @@ def _count_in_rows(shapes: Shapes) -> int:
     higher, lower = np.maximum.outer(height, height), np.minimum.outer(height, height)
     gap = left[None, :] - (left + width)[:, None]
     shared = np.minimum.outer(bottom, bottom) - np.maximum.outer(top, top)
-    level = (shared > 0.7 * lower) & (np.abs(np.subtract.outer(bottom, bottom)) <= 0.35 * higher)
-    close = (gap >= -2) & (gap < 0.8 * higher) & (left[None, :] > left[:, None])
-    follows = close & level & (lower > 0.5 * higher)
+    is_level = (shared > 0.7 * lower) & (np.abs(np.subtract.outer(bottom, bottom)) <= 0.35 * higher)
+    is_close = (gap >= -2) & (gap < 0.8 * higher) & (left[None, :] > left[:, None])
+    follows = is_close & is_level & (lower > 0.5 * higher)
     return int((follows.any(axis=0) & follows.any(axis=1)).sum())
 
 

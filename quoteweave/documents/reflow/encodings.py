@@ -89,8 +89,8 @@ def decode(data: bytes, declared: re.Pattern[bytes] | None) -> tuple[str, tuple[
     stated = _codec_name(match.group(1).decode("ascii", "replace")) if match else None
     if shifted := _shifted_encoding(data, stated):
         return _decode_leniently(data, shifted)
-    wide = utf_16_without_mark(data)
-    if wide is None:
+    utf_16 = utf_16_without_mark(data)
+    if utf_16 is None:
         try:
             return data.decode("utf-8"), ()
         except UnicodeDecodeError:
@@ -99,7 +99,7 @@ def decode(data: bytes, declared: re.Pattern[bytes] | None) -> tuple[str, tuple[
             return text, invalid
         if stated:
             return _decode_leniently(data, stated)
-    guessed = wide or _recognised_encoding(data) or "cp1252"
+    guessed = utf_16 or _recognised_encoding(data) or "cp1252"
     text, invalid = _decode_leniently(data, guessed)
     encoding_name = _NAMES.get(guessed, guessed.upper().replace("_", "-"))
     doubt = f"Its encoding is unknown, and was taken for {encoding_name}; if that is wrong, save it as UTF-8."

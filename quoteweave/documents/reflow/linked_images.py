@@ -164,8 +164,8 @@ class LinkedImages:
 def addresses_of(attributes: Mapping[str, str]) -> list[str]:
     """The possible addresses of an `img` of HTML: pages with lazy loading have a placeholder in `src`."""
     addresses = [attributes.get(name, "") for name in ("data-src", "data-original", "data-lazy-src", "src")]
-    several = [attributes.get(name, "").partition(",")[0].split() for name in ("data-srcset", "srcset")]
-    return [address for address in (*addresses, *(words[0] for words in several if words)) if address]
+    source_sets = [attributes.get(name, "").partition(",")[0].split() for name in ("data-srcset", "srcset")]
+    return [address for address in (*addresses, *(words[0] for words in source_sets if words)) if address]
 
 
 def file_hash(path: Path) -> str | None:

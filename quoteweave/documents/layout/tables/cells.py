@@ -70,8 +70,8 @@ def rows_of_cells(lines: Sequence[Line]) -> list[list[Line]]:
     if not any(len(cell.words) > 1 for row in rows for cell in row) or sum(len(row) > 1 for row in rows) < MIN_PARTED:
         return rows
     spaces = list(_spaces(rows))
-    parted = Counter(space for row in rows for space in _spaces_between_cells(row, spaces))
-    gutters = sorted(space for space, count in parted.items() if count >= MIN_PARTED)
+    counts = Counter(space for row in rows for space in _spaces_between_cells(row, spaces))
+    gutters = sorted(space for space, count in counts.items() if count >= MIN_PARTED)
     return [[part for cell in row for part in _split_at_gutters(cell, gutters)] for row in rows] if gutters else rows
 
 
@@ -191,14 +191,14 @@ def is_number(cell: Line) -> bool:
 def numbers_beside(row: Sequence[Line]) -> dict[int, str]:
     """The ids of the lines of a row directly before a number, with that number; "" if dots lead to it."""
     led = {id(line): "" for line in row if LEADERS.search(line.text)}
-    beside = ((name, cell.text) for name, cell in pairwise(row) if len(cell.words) <= MAX_NUMBER_WORDS)
-    return led | {id(name): number for name, number in beside if NUMERIC.fullmatch(number.split()[-1])}
+    names_and_numbers = ((name, cell.text) for name, cell in pairwise(row) if len(cell.words) <= MAX_NUMBER_WORDS)
+    return led | {id(name): number for name, number in names_and_numbers if NUMERIC.fullmatch(number.split()[-1])}
 
 
 def is_row_of_years(row: Row) -> bool:
     """Whether a row names at least two columns by years or dates, and names rows at most in brackets."""
-    named = row[1:] if row[0].text.startswith("(") else row
-    return len(named) > 1 and all(has_year(cell) and not holds_number(cell) for cell in named)
+    named_cells = row[1:] if row[0].text.startswith("(") else row
+    return len(named_cells) > 1 and all(has_year(cell) and not holds_number(cell) for cell in named_cells)
 
 
 def has_year(cell: Line) -> bool:
@@ -214,6 +214,6 @@ def is_data(row: Row) -> bool:
 def holds_number(cell: Line) -> bool:
     """Whether a cell contains a number other than a year, or than the day of a date."""
     numbers = [word.text for word in cell.words if NUMERIC.fullmatch(word.text)]
-    named = any(word.text[0].isalpha() and not SIGN_ALONE.fullmatch(word.text) for word in cell.words)  # not "US$"
-    is_date = named or any(map(_YEAR.fullmatch, numbers))
+    has_words = any(word.text[0].isalpha() and not SIGN_ALONE.fullmatch(word.text) for word in cell.words)  # not "US$"
+    is_date = has_words or any(map(_YEAR.fullmatch, numbers))
     return bool(numbers) and not (is_date and all(map(_YEAR_OR_DAY.fullmatch, numbers)))

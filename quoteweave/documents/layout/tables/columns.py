@@ -111,8 +111,9 @@ def _code_form(text: str) -> str:
 
 def names_columns(row: Row, columns: Sequence[Column]) -> bool:
     """Whether a row names enough columns for a head, each once, and otherwise only the names of the rows."""
-    named = [place for place in places_in(row, columns) if place != 0]
-    return None not in named and len(set(named)) == len(named) >= max(2, MIN_NAMED * len(columns))
+    named_columns = [place for place in places_in(row, columns) if place != 0]
+    is_clear = None not in named_columns and len(set(named_columns)) == len(named_columns)
+    return is_clear and len(named_columns) >= max(2, MIN_NAMED * len(columns))
 
 
 def places_in(row: Row, columns: Sequence[Column]) -> Sequence[int | None]:

@@ -47,11 +47,11 @@ def _names_parted(row: Row, columns: Sequence[Column]) -> Row:
 def _name_parts(cell: Line) -> list[Line]:
     """The parts of a line between which there is more space than within any of them."""
     spaces = [right.box[0] - left.box[2] for left, right in pairwise(cell.words)]
-    wide = [space for space in spaces if space >= MIN_SPACE * cell.height]
-    narrow = max((space for space in spaces if space not in wide), default=0.0)
-    if not wide or min(wide) < MIN_WIDER * narrow:
+    wide_spaces = [space for space in spaces if space >= MIN_SPACE * cell.height]
+    widest_other = max((space for space in spaces if space not in wide_spaces), default=0.0)
+    if not wide_spaces or min(wide_spaces) < MIN_WIDER * widest_other:
         return [cell]
-    starts = [0, *(at for at, space in enumerate(spaces, 1) if space in wide), len(cell.words)]
+    starts = [0, *(at for at, space in enumerate(spaces, 1) if space in wide_spaces), len(cell.words)]
     parts = (cell.words[start:end] for start, end in pairwise(starts))
     return [replace(cell, words=words, box=hull(word.box for word in words)) for words in parts]
 
@@ -111,10 +111,10 @@ def _ways(cell: Line, sides: Sequence[tuple[float, float]], lowest: Mapping[int,
     else:
         for first in range(1, len(sides) + 1):
             for last in range(first, len(sides) + 1):
-                off = abs(middle(cell) - (sides[first - 1][0] + sides[last - 1][1]) / 2)
+                off_middle = abs(middle(cell) - (sides[first - 1][0] + sides[last - 1][1]) / 2)
                 run = range(first, last + 1)
                 is_named = first == last or all(at in lowest for at in run)
-                if off <= MAX_OFF_MIDDLE and is_named and all(at in run for at in over):
+                if off_middle <= MAX_OFF_MIDDLE and is_named and all(at in run for at in over):
                     yield run
 
 

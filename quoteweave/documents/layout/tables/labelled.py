@@ -73,8 +73,8 @@ def _is_below(upper: Sequence[Line], row: Sequence[Line]) -> bool:
     if len(upper) < 2 or len(row) < 2:
         return False
     space = min(line.box[1] for line in row) - max(line.box[3] for line in upper)
-    beside = all(abs(line.box[0] - other.box[0]) < ALIGNED for line, other in zip(upper[:2], row[:2], strict=True))
-    return beside and space < MAX_SPACE * upper[0].height
+    are_beside = all(abs(line.box[0] - other.box[0]) < ALIGNED for line, other in zip(upper[:2], row[:2], strict=True))
+    return are_beside and space < MAX_SPACE * upper[0].height
 
 
 def _continues_value(entry: _Entry, row: Sequence[Line]) -> bool:

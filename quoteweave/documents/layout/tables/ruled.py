@@ -42,8 +42,8 @@ def grid_tables(graphics: PageGraphics, lines: Sequence[Line]) -> list[Table]:
 
     edges = [_edge(box, "h") for box in graphics.horizontal] + [_edge(box, "v") for box in graphics.vertical]
     merged = merge_edges(edges, SNAP, SNAP, SNAP, SNAP)
-    across = sum(edge["orientation"] == "h" for edge in merged)
-    if across * (len(merged) - across) > 40 * MAX_CROSSINGS:
+    horizontal = sum(edge["orientation"] == "h" for edge in merged)
+    if horizontal * (len(merged) - horizontal) > 40 * MAX_CROSSINGS:
         return []
     crossings = edges_to_intersections(merged, SNAP, SNAP)
     if len(crossings) > MAX_CROSSINGS:
@@ -116,8 +116,8 @@ def ruled_tables(graphics: PageGraphics, lines: Sequence[Line], width: float) ->
     waiting = dict.fromkeys(rules[:MAX_RULES])
     while waiting:
         first = next(iter(waiting))
-        alike = [rule for rule in waiting if _have_same_width(first, rule)]
-        stack = _stack(alike, graphics, near)
+        equally_wide = [rule for rule in waiting if _have_same_width(first, rule)]
+        stack = _stack(equally_wide, graphics, near)
         for rule in stack:
             del waiting[rule]
         box = hull(stack)
@@ -149,11 +149,11 @@ def _value_beside(lines: Sequence[Line]) -> Sequence[Line]:
     if len(columns) != 2 or any(map(is_number, lines)):
         return ()
     label, value = (sorted(column, key=lambda line: line.box[1]) for column in columns)
-    off = abs((label[0].box[1] + label[-1].box[3]) - (value[0].box[1] + value[-1].box[3])) / 2
+    off_middle = abs((label[0].box[1] + label[-1].box[3]) - (value[0].box[1] + value[-1].box[3])) / 2
     height = label[0].height
-    are_alone = len(label) == len(value) == 1 and off < height
-    centred = len(label) != len(value) and len(label) <= MAX_LABEL_LINES and off < MAX_OFF_MIDDLE * height
-    return value if are_alone or (centred and _is_cell(label) and _is_cell(value)) else ()
+    are_alone = len(label) == len(value) == 1 and off_middle < height
+    is_centred = len(label) != len(value) and len(label) <= MAX_LABEL_LINES and off_middle < MAX_OFF_MIDDLE * height
+    return value if are_alone or (is_centred and _is_cell(label) and _is_cell(value)) else ()
 
 
 def _is_cell(lines: Sequence[Line]) -> bool:
@@ -172,9 +172,10 @@ def _stack(rules: Sequence[Box], graphics: PageGraphics, lines: SpatialIndex[Lin
     stack = [rules[0]]
     for rule in rules[1:]:
         # The steps of an algorithm are between its head and a third rule.
-        steps = len(stack) == 2 and _is_listing(_box_between(stack[0], stack[1]), lines)
+        is_algorithm = len(stack) == 2 and _is_listing(_box_between(stack[0], stack[1]), lines)
         between = _box_between(stack[-1], rule)
-        if not steps and not _has_column(between, rules, verticals) and not _is_tabular(between, graphics, lines):
+        is_table = _has_column(between, rules, verticals) or _is_tabular(between, graphics, lines)
+        if not is_algorithm and not is_table:
             break
         stack.append(rule)
     return stack
@@ -203,10 +204,10 @@ def _is_tabular(box: Box, graphics: PageGraphics, lines: SpatialIndex[Line]) -> 
         return True
     # Bands rather than rows: a cell of two lines has a neighbour's single line beside both.
     bands = split_at_gaps(box_lines, axis=1, gap=-TOLERANCE)
-    several = sum(len(split_at_gaps(band, axis=0, gap=0)) > 1 for band in bands)
-    running = sum(len(block.lines) for block in group_lines(box_lines) if block.prose and len(block.lines) > 2)
-    wide = any(line.box[2] - line.box[0] > 0.8 * (box[2] - box[0]) for line in box_lines)
-    return several >= 0.5 * len(bands) and (not wide or several > 1) and running < 0.5 * len(box_lines)
+    of_several = sum(len(split_at_gaps(band, axis=0, gap=0)) > 1 for band in bands)
+    prose_lines = sum(len(block.lines) for block in group_lines(box_lines) if block.prose and len(block.lines) > 2)
+    is_wide = any(line.box[2] - line.box[0] > 0.8 * (box[2] - box[0]) for line in box_lines)
+    return of_several >= 0.5 * len(bands) and (not is_wide or of_several > 1) and prose_lines < 0.5 * len(box_lines)
 
 
 def _has_column(box: Box, rules: Sequence[Box], verticals: npt.NDArray[np.float64]) -> bool:

@@ -56,8 +56,8 @@ def _are_two(left: Sequence[Line], right: Sequence[Line]) -> bool:
         rows = [row for row in rows_of_cells(side) if is_data(row) and not is_number(row[0])]
         lines = sorted(other_side, key=_top)
         tallest = max(line.height for line in other_side)
-        beside = sum(any(_is_beside(row[-1], line) for line in _near(row[-1], lines, tallest)) for row in rows)
-        if len(rows) < MIN_ROWS or beside > MAX_BESIDE * len(rows):
+        beside_lines = sum(any(_is_beside(row[-1], line) for line in _near(row[-1], lines, tallest)) for row in rows)
+        if len(rows) < MIN_ROWS or beside_lines > MAX_BESIDE * len(rows):
             return False
     return True
 

@@ -92,14 +92,14 @@ class _Item:
     @property
     def is_section(self) -> bool:
         """Whether it becomes a quote of its own: it has several paragraphs, or a term with a long definition."""
-        several = self.paragraphs > (2 if self.term else 1)
-        return not self.titled and (several or (self.term and self.characters >= _LONG_ENTRY))
+        has_several = self.paragraphs > (2 if self.term else 1)
+        return not self.titled and (has_several or (self.term and self.characters >= _LONG_ENTRY))
 
     @property
     def heading(self) -> str | None:
         """Its first paragraph, if that reads like a title."""
-        short = len(self.first.split()) <= _MAX_HEADING_WORDS and len(self.first) <= _MAX_HEADING
-        return self.first.rstrip(" :") or None if short and not self.first.endswith((".", ",", ";")) else None
+        is_short = len(self.first.split()) <= _MAX_HEADING_WORDS and len(self.first) <= _MAX_HEADING
+        return self.first.rstrip(" :") or None if is_short and not self.first.endswith((".", ",", ";")) else None
 
     def section(self) -> "_Item | None":
         """The innermost enclosing item, itself included, that becomes a quote of its own."""

@@ -93,10 +93,10 @@ def _mark_contents(blocks: Sequence[FlowBlock]) -> list[FlowBlock]:
 
     What a line introduces ("The result codes are:") stays.
     """
-    named = {_key(block.text) for block in blocks if block.layout == "title"}
+    titles = {_key(block.text) for block in blocks if block.layout == "title"}
     before = [None, *blocks[:-1]]
     return [
-        block.model_copy(update={"layout": "header"}) if _is_contents(block, above, named) else block
+        block.model_copy(update={"layout": "header"}) if _is_contents(block, above, titles) else block
         for block, above in zip(blocks, before, strict=False)
     ]
 
@@ -178,8 +178,8 @@ class BoldScopes:
 
 def bold_heading(text: str) -> FlowBlock | None:
     """The heading that a paragraph all in bold may be, if it is short, in one line, and states nothing."""
-    begins = text[:1].isalnum() or text.startswith("(")
-    if len(text) > MAX_TITLE or "\n" in text or not begins or text.endswith(_NO_HEADING_ENDS):
+    begins_well = text[:1].isalnum() or text.startswith("(")
+    if len(text) > MAX_TITLE or "\n" in text or not begins_well or text.endswith(_NO_HEADING_ENDS):
         return None
     if _STATES.search(text) or any(find_unit(name) for name in _AMOUNT.findall(text)):
         return None
@@ -200,13 +200,13 @@ def assign_roles(blocks: Sequence[FlowBlock], other_bold: int, ends: Container[i
     )
     pairs = below if len(below) > len(above) else above
     used = set(pairs.values())
-    named = [
+    captioned = [
         with_caption(block, blocks[pairs[place]].text) if place in pairs else block
         for place, block in enumerate(blocks)
         if place not in used
     ]
-    marks_headings = sum(map(_is_bold_heading, named)) > other_bold
-    around = zip_longest([None, *named[:-1]], named, named[1:])
+    marks_headings = sum(map(_is_bold_heading, captioned)) > other_bold
+    around = zip_longest([None, *captioned[:-1]], captioned, captioned[1:])
     headed = (_with_role(block, before, after if marks_headings else None) for before, block, after in around if block)
     return _mark_contents(list(headed))
 

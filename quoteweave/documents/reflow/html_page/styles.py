@@ -291,8 +291,8 @@ def numbering(attributes: Mapping[str, str]) -> Numbering:
 
 def number_style(attributes: Mapping[str, str]) -> NumberStyle | None:
     """How a list or an item specifies numbers in its own attributes; style sheets are not read."""
-    named = _STYLED.search(attributes.get("style", "").lower())
-    return _STYLES.get(named.group(1) if named else attributes.get("type", "").strip())
+    style = _STYLED.search(attributes.get("style", "").lower())
+    return _STYLES.get(style.group(1) if style else attributes.get("type", "").strip())
 
 
 def spans(attributes: Mapping[str, str]) -> tuple[int, int]:

@@ -200,8 +200,8 @@ def _replacements(
         together = np.concatenate([characters.boxes[under], remaining.boxes[replacing]])
         in_row = is_whole and _share_row(together, characters.boxes[under[:1]]).all()
         place = under[0] if in_row or not len(drawn_over) else drawn_over[0]
-        new = _with_known_numbers(remaining, run, characters, np.concatenate([drawn_over, under]))
-        yield at, _Replacement(under, drawn_over, run, new, float(place))
+        new_characters = _with_known_numbers(remaining, run, characters, np.concatenate([drawn_over, under]))
+        yield at, _Replacement(under, drawn_over, run, new_characters, float(place))
 
 
 def _with_spaces(codes: Ints, letters: Ints) -> tuple[Ints, bool]:
@@ -298,8 +298,8 @@ def _is_opaque(path: Placed) -> bool:
 
 def _are_in_place_of(boxes: Floats, other_boxes: Floats) -> bool:
     """Whether any of the characters is over any of the others."""
-    beside = np.minimum.outer(boxes[:, 2], other_boxes[:, 2]) - np.maximum.outer(boxes[:, 0], other_boxes[:, 0]) > 0
-    return bool((beside & _share_row(boxes, other_boxes)).any())
+    is_beside = np.minimum.outer(boxes[:, 2], other_boxes[:, 2]) - np.maximum.outer(boxes[:, 0], other_boxes[:, 0]) > 0
+    return bool((is_beside & _share_row(boxes, other_boxes)).any())
 
 
 def _share_row(boxes: Floats, other_boxes: Floats) -> Mask:
@@ -319,9 +319,9 @@ def count_in_one_place(characters: Characters) -> int:
         return 0
     hulls, letters = characters.hulls
     heights = hulls[:, 3] - hulls[:, 1]
-    level = np.flatnonzero(heights <= LEVEL * letters[:, 1])
-    pairs, over = _overlapping(hulls[level], ONE_PLACE * heights[level]), set[int]()
-    for first, second in (level[list(pair)].tolist() for pair in itertools.islice(pairs, MAX_COMPARED)):
+    level_words = np.flatnonzero(heights <= LEVEL * letters[:, 1])
+    pairs, over = _overlapping(hulls[level_words], ONE_PLACE * heights[level_words]), set[int]()
+    for first, second in (level_words[list(pair)].tolist() for pair in itertools.islice(pairs, MAX_COMPARED)):
         is_as_high = AS_HIGH * heights[first] < heights[second] < heights[first] / AS_HIGH
         if is_as_high and _are_in_one_place(hulls[first].tolist(), hulls[second].tolist()):
             texts = ["".join(map(chr, characters.codes[starts[at] : ends[at]])) for at in (first, second)]

@@ -89,9 +89,9 @@ def _joined_lines(lines: list[Placed], shown: Floats) -> list[tuple[Placed, Box]
     """The level lines with their boxes as shown; those that continue each other are one."""
     joined = list[tuple[Placed, Box]]()
     boxes = as_shown([line.box for line in lines], shown)
-    level = np.flatnonzero(boxes[:, 2] - boxes[:, 0] > boxes[:, 3] - boxes[:, 1])
+    level_lines = np.flatnonzero(boxes[:, 2] - boxes[:, 0] > boxes[:, 3] - boxes[:, 1])
     middles = (boxes[:, 1] + boxes[:, 3]) / 2
-    for at in level[np.lexsort((boxes[level, 0], np.round(middles[level] / ONE_LEVEL)))].tolist():
+    for at in level_lines[np.lexsort((boxes[level_lines, 0], np.round(middles[level_lines] / ONE_LEVEL)))].tolist():
         x1, y1, x2, y2 = boxes[at].tolist()
         if joined:
             line, (left, top, right, bottom) = joined[-1]
@@ -134,9 +134,9 @@ def _crossed_letters(characters: Characters, letters: Ints, line: Box, thick: fl
     ):
         return none
     first, last = float(boxes[crossed, 0].min()), float(boxes[crossed, 2].max())
-    beside = in_row & in_middle & ~is_under
-    before = beside & (middles[:, 0] < first) & (boxes[:, 2] > first - NEXT_LETTER * height)
-    after = beside & (middles[:, 0] > last) & (boxes[:, 0] < last + NEXT_LETTER * height)
+    is_beside = in_row & in_middle & ~is_under
+    before = is_beside & (middles[:, 0] < first) & (boxes[:, 2] > first - NEXT_LETTER * height)
+    after = is_beside & (middles[:, 0] > last) & (boxes[:, 0] < last + NEXT_LETTER * height)
     for is_within_word, beyond in ((before.any(), first - x1), (after.any(), x2 - last)):
         # pdfium may add the thickness of a line to its ends.
         least, most = (share * height + thick for share in (MAX_WITHIN_WORD, MAX_OVERHANG))

@@ -210,10 +210,10 @@ class _ContentReader:
             self.writes_hidden |= bool(self._hidden) and self._has_hidden_layer(content, resources)
             for used, operator in set(_USED.findall(content)):
                 kind = _KINDS[operator]
-                named = dictionary(resources.get(kind)).get(used.decode("utf-8", "replace"))
+                resource = dictionary(resources.get(kind)).get(used.decode("utf-8", "replace"))
                 if kind != "XObject":
-                    self._look_within(named, resources)
-                elif (form := self._form_of(named)) is not None:
+                    self._look_within(resource, resources)
+                elif (form := self._form_of(resource)) is not None:
                     form_resources = dictionary(form.get("Resources")) or resources
                     self.writes_hidden |= self._is_hidden(form.get("OC")) and _writes_text(form, form_resources)
                     unseen.append((self._content([form]), form_resources))

@@ -176,11 +176,11 @@ def _in_lines(raw: "FPDF_TEXTPAGE", characters: Characters, to_points: Floats) -
     rooms = rooms_of(raw, characters.numbers[inked], to_points)
     former, latter = rooms[:-1], rooms[1:]
     height = np.minimum(former[:, 3] - former[:, 1], latter[:, 3] - latter[:, 1])
-    beside = np.minimum(former[:, 3], latter[:, 3]) - np.maximum(former[:, 1], latter[:, 1]) > 0.5 * height
+    is_beside = np.minimum(former[:, 3], latter[:, 3]) - np.maximum(former[:, 1], latter[:, 1]) > 0.5 * height
     gaps = (latter[:, 0] - former[:, 2]) / np.maximum(height, SAME_PLACE)
-    joined = broken & beside & (np.abs(gaps) < NO_LINE)
+    is_joined = broken & is_beside & (np.abs(gaps) < NO_LINE)
     keep, codes = np.ones(len(codes), dtype=bool), codes.copy()
-    for at in np.flatnonzero(joined):
+    for at in np.flatnonzero(is_joined):
         is_space = abs(gaps[at]) > NO_SPACE
         keep[before[at] + 1 + is_space : after[at]] = False
         codes[before[at] + 1] = SPACE if is_space else codes[before[at] + 1]
@@ -270,10 +270,10 @@ def _letter_under(accent: int, codes: Ints, boxes: Floats) -> int | None:
     x1, y1, x2, y2 = boxes[accent]
     middle = (x1 + x2) / 2
     height = boxes[:, 3] - boxes[:, 1]
-    apart = np.maximum(boxes[:, 1] - y2, y1 - boxes[:, 3])
-    near = (boxes[:, 0] <= middle) & (middle <= boxes[:, 2]) & (apart < 0.5 * height) & (codes > SPACE)
+    gaps = np.maximum(boxes[:, 1] - y2, y1 - boxes[:, 3])
+    near = (boxes[:, 0] <= middle) & (middle <= boxes[:, 2]) & (gaps < 0.5 * height) & (codes > SPACE)
     letters = [j for j in map(int, np.flatnonzero(near)) if codes[j] not in ACCENTS and chr(codes[j]).isalpha()]
-    return min(letters, key=lambda j: float(abs(apart[j])), default=None)
+    return min(letters, key=lambda j: float(abs(gaps[j])), default=None)
 
 
 def _spaces_around(accent: int, codes: Ints, boxes: Floats, gap: float) -> slice:
@@ -286,8 +286,8 @@ def _spaces_around(accent: int, codes: Ints, boxes: Floats, gap: float) -> slice
     if first == 0 or last + 1 == len(codes):
         return slice(accent, accent + 1)
     before, after = boxes[first - 1], boxes[last + 1]
-    joined = min(before[3], after[3]) > max(before[1], after[1]) - gap and abs(after[0] - before[2]) < gap
-    return slice(first, last + 1) if joined else slice(accent, accent + 1)
+    are_joined = min(before[3], after[3]) > max(before[1], after[1]) - gap and abs(after[0] - before[2]) < gap
+    return slice(first, last + 1) if are_joined else slice(accent, accent + 1)
 
 
 def _word_spans(codes: Ints, boxes: Floats, parts: Sequence[Ints | Mask]) -> tuple[Ints, Ints, Ints]:
@@ -315,12 +315,12 @@ def _is_elsewhere(codes: Ints, boxes: Floats) -> Mask:
     Words that are read from the right may have their letters in any order.
     """
     boxes = np.where(np.isfinite(boxes), boxes, np.nan)
-    apart = np.maximum(boxes[1:, :2] - boxes[:-1, 2:], boxes[:-1, :2] - boxes[1:, 2:]).max(axis=1)
+    gaps = np.maximum(boxes[1:, :2] - boxes[:-1, 2:], boxes[:-1, :2] - boxes[1:, 2:]).max(axis=1)
     sides = (boxes[:, 2:] - boxes[:, :2]).max(axis=1)
     # At least the median, because a full stop is too small to compare with.
     sides = np.fmax(sides, np.median(sides[np.isfinite(sides)]) if np.isfinite(sides).any() else 0.0)
     from_the_left = ~np.any([(codes >= first) & (codes <= last) for first, last in FROM_THE_RIGHT], axis=0)
-    return np.asarray((apart > FAR * np.maximum(sides[1:], sides[:-1])) & from_the_left[1:] & from_the_left[:-1])
+    return np.asarray((gaps > FAR * np.maximum(sides[1:], sides[:-1])) & from_the_left[1:] & from_the_left[:-1])
 
 
 def _word_hulls(boxes: Floats, starts: Ints, ends: Ints) -> tuple[Floats, Floats]:

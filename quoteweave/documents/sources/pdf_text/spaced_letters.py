@@ -40,8 +40,8 @@ def _chains(raw: "FPDF_TEXTPAGE", characters: Characters) -> Iterator[tuple[Ints
     codes, numbers = characters.codes, characters.numbers
     edges = np.flatnonzero(np.diff(np.concatenate([[False], codes > SPACE, [False]]).astype(np.int8)))
     starts, ends = edges[::2], edges[1::2]
-    short = ends - starts <= MAX_LETTERS
-    linked = short[:-1] & short[1:] & (starts[1:] - ends[:-1] == 1)
+    is_short = ends - starts <= MAX_LETTERS
+    linked = is_short[:-1] & is_short[1:] & (starts[1:] - ends[:-1] == 1)
     if np.count_nonzero(linked) < MIN_PIECES - 1:
         return
     at = np.flatnonzero(linked)
@@ -65,8 +65,8 @@ def _spaces_within_words(raw: "FPDF_TEXTPAGE", characters: Characters, starts: I
         return none
     within = np.abs(gaps - usual) <= ALIKE * height
     around = _gaps_around(raw, characters, int(starts[0]), int(ends[-1]))
-    apart = np.concatenate([gaps[~within], around]) >= WORD_GAP * usual
-    return ends[:-1][within] if apart.all() and np.count_nonzero(within) >= MIN_PIECES - 1 else none
+    are_apart = np.concatenate([gaps[~within], around]) >= WORD_GAP * usual
+    return ends[:-1][within] if are_apart.all() and np.count_nonzero(within) >= MIN_PIECES - 1 else none
 
 
 def _gaps_around(raw: "FPDF_TEXTPAGE", characters: Characters, start: int, end: int) -> list[float]:

@@ -188,8 +188,8 @@ def _raised_letters(codes: Ints, boxes: Floats, starts: Ints) -> Ints:
     is_first = np.ones(len(codes) + 1, dtype=bool)
     is_first[1:-1] = False
     is_first[starts] = True
-    goes_on = np.append((is_digit | is_letter)[1:], False) & ~is_first[1:]
-    at = np.flatnonzero(is_letter[1:] & is_digit[:-1] & ~is_first[1:-1] & ~goes_on[1:]) + 1
+    is_followed = np.append((is_digit | is_letter)[1:], False) & ~is_first[1:]
+    at = np.flatnonzero(is_letter[1:] & is_digit[:-1] & ~is_first[1:-1] & ~is_followed[1:]) + 1
     digit, letter = boxes[at - 1], boxes[at]
     high = digit[:, 3] - digit[:, 1]
     is_above = (digit[:, 3] - letter[:, 3] >= LETTER_RISE * high) & (digit[:, 1] - letter[:, 1] <= high / 2)
@@ -250,8 +250,8 @@ def _as_read(text: str, boxes: Floats) -> str:
     marks = np.array([unicodedata.combining(letter) > 0 for letter in text])
     middles, tallest = (boxes[:, :2] + boxes[:, 2:]) / 2, float((boxes[:, 3] - boxes[:, 1]).max())
     letters = np.flatnonzero(~marks)
-    steps = np.diff(middles[letters, 0])
-    if np.ptp(middles[:, 1]) > tallest or (steps > 0).sum() <= (steps < 0).sum():
+    steps_right = np.diff(middles[letters, 0])
+    if np.ptp(middles[:, 1]) > tallest or (steps_right > 0).sum() <= (steps_right < 0).sum():
         return text
     order = letters[np.argsort(-middles[letters, 0], kind="stable")].tolist()
     for mark in np.flatnonzero(marks).tolist():  # put after the letter above which it is, and that letter's other marks
