@@ -89,6 +89,12 @@ def test_numbers_that_are_no_percentages_are_compared_with_their_sum() -> None:
     assert text == "Road | 900\nRail | 500\nRiver | 360\nAir | 240"
 
 
+def test_zeros_on_slices_are_no_values() -> None:
+    pixels = canvas()
+    pie(pixels, [share for _, share in SHARES])
+    assert text_of(pixels, [*values(["0", "0", "0", "0"]), *legend(pixels)]) is None
+
+
 def test_labels_around_a_pie_name_the_slices_that_they_are_at() -> None:
     pixels = canvas()
     shares = [share for _, share in SHARES]

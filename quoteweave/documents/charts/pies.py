@@ -97,8 +97,8 @@ def _discs(pixels: Pixels, scale: float) -> Iterator[tuple[float, float, float]]
         if min(width, height) < 2 * MIN_RADIUS * scale or max(width, height) > ROUND * min(width, height):
             continue
         middle, radius = (x + (width - 1) / 2, y + (height - 1) / 2), (width + height - 2) / 4
-        apart = np.hypot(*(outline.reshape(-1, 2) - np.array(middle)).T)
-        if (np.abs(apart - radius) <= max(2.0, 0.03 * radius)).mean() >= ON_RIM:
+        distances = np.hypot(*(outline.reshape(-1, 2) - np.array(middle)).T)
+        if (np.abs(distances - radius) <= max(2.0, 0.03 * radius)).mean() >= ON_RIM:
             yield (*middle, radius)
 
 
@@ -129,18 +129,18 @@ def _slices(ring: Floats) -> list[Slice] | None:
     if len(runs) > 1 and are_alike(runs[0][2], runs[-1][2]):
         first, last = runs.pop(0), runs.pop()
         runs.append((last[0], first[1] + ANGLES, last[2]))
-    clear = all(not are_alike(a[2], b[2]) for a, b in itertools.combinations(runs, 2))
-    if not clear or not MIN_SLICES <= len(runs) <= MAX_SLICES:
+    are_distinct = all(not are_alike(a[2], b[2]) for a, b in itertools.combinations(runs, 2))
+    if not are_distinct or not MIN_SLICES <= len(runs) <= MAX_SLICES:
         return None
     if sum(end - start for start, end, _ in runs) < IN_SLICES * ANGLES:
         return None
     # Half of what separates two slices is added to each.
     ends = [end for _, end, _ in runs]
     starts = [start for start, _, _ in runs[1:]] + [runs[0][0] + ANGLES]
-    parted = [(end + start) / 2 for end, start in zip(ends, starts, strict=True)]
+    boundaries = [(end + start) / 2 for end, start in zip(ends, starts, strict=True)]
     slices = [
         Slice(colour, begin, end)
-        for (_, _, colour), begin, end in zip(runs, [parted[-1] - ANGLES, *parted], parted, strict=False)
+        for (_, _, colour), begin, end in zip(runs, [boundaries[-1] - ANGLES, *boundaries], boundaries, strict=False)
     ]
     return sorted(slices, key=lambda part: (part.start + MIN_SLICE) % ANGLES)
 
@@ -196,9 +196,11 @@ def _are_confirmed(pie: Pie, values: Sequence[Token]) -> bool:
     units = {unit(token.text) for token in values}
     total = 100.0 if units == {"%"} else sum(number for number, _ in amounts)
     shares = [(number / total, step / total) for number, step in amounts] if total > 0 else []
-    unlike = len({round(part.share, 2) for part in pie.slices}) > 1
-    fit = all(abs(share - part.share) <= OFF + step / 2 for (share, step), part in zip(shares, pie.slices, strict=True))
-    return bool(shares) and len(units) == 1 and len({id(token) for token in values}) == len(values) and unlike and fit
+    if not shares or len(units) > 1 or len({id(token) for token in values}) < len(values):
+        return False
+    are_unlike = len({round(part.share, 2) for part in pie.slices}) > 1
+    pairs = zip(shares, pie.slices, strict=True)
+    return are_unlike and all(abs(share - part.share) <= OFF + step / 2 for (share, step), part in pairs)
 
 
 def _labels_of_slices(pie: Pie, words: Sequence[Token]) -> list[tuple[Token, ...]] | None:
@@ -218,9 +220,10 @@ def _labels_of_slices(pie: Pie, words: Sequence[Token]) -> list[tuple[Token, ...
     for near, elsewhere in ((in_slices, outside), (outside, in_slices)):
         phrases_of_slices = [[phrase for phrase, angle in near if part.contains(angle)] for part in pie.slices]
         texts = {" ".join(token.text for token in phrase) for phrase, _ in near}
-        sure = len(near) == len(pie.slices) == len(texts) and all(len(phrase) <= MAX_LABEL_WORDS for phrase, _ in near)
+        are_short = all(len(phrase) <= MAX_LABEL_WORDS for phrase, _ in near)
+        is_sure = len(near) == len(pie.slices) == len(texts) and are_short
         if (
-            sure
+            is_sure
             and all(len(phrases_in_slice) == 1 for phrases_in_slice in phrases_of_slices)
             and (near is in_slices or not elsewhere)
         ):
