@@ -57,10 +57,10 @@ def find_files(
 
     In a folder, hidden files and folders, links to folders, collections and files that are no documents are skipped.
     `passed_over` counts the last by their suffixes, in lower case, and the others under HIDDEN, HIDDEN_FOLDERS,
-    LINKED_FOLDERS and COLLECTIONS, except for those that another path or folder leads to, and for the collection `own`.
-    Documents of a format that must be converted first are listed as refused, as are folders that cannot be searched
-    and names that are not valid Unicode. Raises UsageError for a path that does not exist, cannot be looked at, or is
-    itself a collection.
+    LINKED_FOLDERS and COLLECTIONS, except for those that another path or folder leads to, and for the folder
+    `collection`. Documents of a format that must be converted first are listed as refused, as are folders that cannot
+    be searched and names that are not valid Unicode. Raises UsageError for a path that does not exist, cannot be looked
+    at, or is itself a collection.
     """
     files_by_path: dict[str, FoundFile] = {}
     folders = folders_among(paths)

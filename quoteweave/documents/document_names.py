@@ -60,7 +60,7 @@ def name_files(
 
     A known file keeps its name, and so does one that was moved with its folder. `prefix` is put before the names of all
     others. A name that is still ambiguous, among these or existing documents, is preceded by the last parts of the
-    added folder's path, as many as distinguish it. Uploaded files have the names that are `given` for their paths, and
+    added folder's path, as many as distinguish it. Uploaded files have the `upload_names` of their paths, and
     replace documents of these names wherever those came from, whose origin stays. Raises UsageError for a bad prefix.
     """
     known_documents = [

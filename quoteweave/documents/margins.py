@@ -116,7 +116,7 @@ def _section_names(
 ) -> dict[tuple[int, int], Layout]:
     """Names of sections in the margins, which change too often to repeat; `repeated` has the texts that do, by page.
 
-    `others` has all other texts: their page, number there, zone, and the size of running text on the page.
+    `other_texts` has the others: their page, number there, zone, and the size of running text on the page.
     """
     titles = {
         _letters(element.text) for _, _, element, zone, size in other_texts if zone is None and is_title(element, size)

@@ -38,35 +38,35 @@ class ChartValues:
     text: str
 
 
-def read_chart(picture: Raster, box: Box, lines: Sequence[Line], around: Sequence[Line] = ()) -> ChartValues | None:
+def read_chart(picture: Raster, box: Box, lines: Sequence[Line], page_lines: Sequence[Line] = ()) -> ChartValues | None:
     """Pair the labels and values of a chart; None if that is uncertain.
 
-    `lines` are those of the chart, `around` those of its page, and `box` is in points on the picture of the page.
+    `lines` are those of the chart, `page_lines` those of its page, and `box` is in points on the picture of the page.
     """
-    reading = _read_series(picture, box, lines, around)
+    reading = _read_series(picture, box, lines, page_lines)
     if reading is None:
         return None
     if reading.names == {}:
-        return _extended(reading, box, lines, around)
+        return _extended(reading, box, lines, page_lines)
     # The legend may be outside, and so may bars of the same colours, between it and the chart or beyond it.
     near = _legend_area(picture, box)
-    wider = _read_series(picture, near, [line for line in around if inside(line.box, near) > 0.6], around)
+    wider = _read_series(picture, near, [line for line in page_lines if inside(line.box, near) > 0.6], page_lines)
     if wider is not None and wider.names is not None and len(wider.rows) >= len(reading.rows):
         is_same = reading.names is None or _texts_of_names(reading.names) == _texts_of_names(wider.names)
         reading = wider if is_same else reading
-    return None if reading.names is None else _extended(reading, box, lines, around)
+    return None if reading.names is None else _extended(reading, box, lines, page_lines)
 
 
 def _texts_of_names(names: Names) -> dict[Colour, str]:
     return {colour: join_tokens(name) for colour, name in names.items()}
 
 
-def _extended(reading: "_ChartReading", box: Box, lines: Sequence[Line], around: Sequence[Line]) -> ChartValues:
+def _extended(reading: "_ChartReading", box: Box, lines: Sequence[Line], page_lines: Sequence[Line]) -> ChartValues:
     """Extend the box to what was read outside it, and make the text."""
     inner = {id(word) for line in lines for word in line.words}
     if any(id(word) not in inner for word in reading.words):
         box = hull([box, reading.box])
-        lines = [line for line in around if inside(line.box, box) > 0.6]
+        lines = [line for line in page_lines if inside(line.box, box) > 0.6]
     return ChartValues(box, _text_of_rows(reading.rows, reading.names or {}, lines))
 
 
@@ -92,7 +92,7 @@ class _ChartReading:
         return [word for token in (*names, *labels, *values) for word in token.words]
 
 
-def _read_series(picture: Raster, box: Box, lines: Sequence[Line], around: Sequence[Line]) -> _ChartReading | None:
+def _read_series(picture: Raster, box: Box, lines: Sequence[Line], page_lines: Sequence[Line]) -> _ChartReading | None:
     tokens = chart_tokens(lines)
     if sum(token.is_value for token in tokens) < MIN_BARS or len(tokens) > MAX_TOKENS:
         return None
@@ -114,7 +114,7 @@ def _read_series(picture: Raster, box: Box, lines: Sequence[Line], around: Seque
         return _ChartReading(rows, {})
     colours = list(dict.fromkeys(colour for row in rows for colour, _ in row.cells))
     names = series_from_legend(colours, rectangles, tokens) or (
-        None if columns else series_from_headings(rows, chart_tokens(around))
+        None if columns else series_from_headings(rows, chart_tokens(page_lines))
     )
     return _ChartReading(rows, names if len(colours) <= MAX_SERIES else None)
 

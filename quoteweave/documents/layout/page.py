@@ -144,7 +144,13 @@ class PageReader:
         warnings = (*raw.warnings, *(f"page {raw.number + 1} {doubt}" for doubt in (*left_out, *_doubts(used))))
         shown = tuple(replace(element, box=used.box_as_shown(element.box)) for element in elements)
         return PageContent(
-            *(raw.number, *raw.size, raw.label, source, shown, warnings, raw.bookmarks),
+            raw.number,
+            *raw.size,
+            label=raw.label,
+            source=source,
+            elements=shown,
+            warnings=warnings,
+            bookmarks=raw.bookmarks,
             words=words.packed(raw.number, used.box_as_shown),
             rotation=raw.rotation,
         )

@@ -89,7 +89,9 @@ def used_lines(raw: RawPage, ocr: Ocr | None) -> UsedLines:
             source: TextSource = "ocr" if ocr_lines else "none"
             used = ocr_lines if turns else with_fields(without_words_in(ocr_lines, raw.fields), raw.fields)
             return UsedLines(
-                *(used, source, upright),
+                used,
+                source,
+                upright,
                 is_scan=True,
                 is_read=True,
                 turns=raw.turns + turns,

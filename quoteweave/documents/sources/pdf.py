@@ -243,7 +243,13 @@ class PdfPages:
                 warnings.append(f"page {number + 1} has words under notes or form fields, which were read: {covered:,}")
             warnings += [*self._lost_content_warnings(number), *self._unread_warnings(number, annotations, unread)]
             return RawPage(
-                *(number, picture, layer.lines, label, (*warnings, *name_warnings), bookmarks, rotation),
+                number,
+                picture,
+                layer.lines,
+                label=label,
+                warnings=(*warnings, *name_warnings),
+                bookmarks=bookmarks,
+                rotation=rotation,
                 is_misread=layer.is_misread,
                 turns=layer.turns,
                 fields=fields,

@@ -74,14 +74,14 @@ class OpenContainer:
 
 @dataclass(slots=True, eq=False)
 class _Item:
-    """An item of a list, or a term with its definition; `around` is the item that contains the list."""
+    """An item of a list, or a term with its definition; `outer` is the item that contains the list."""
 
-    around: "_Item | None"
-    term: bool = False
+    outer: "_Item | None"
+    is_term: bool = False
     paragraphs: int = 0
     characters: int = 0
     first: str = ""
-    titled: bool = False  # whether it contains a title for what follows
+    has_title: bool = False  # whether it contains a title for what follows
 
     def add(self, text: str) -> None:
         """Count a paragraph, or another block of its own."""
@@ -92,8 +92,8 @@ class _Item:
     @property
     def is_section(self) -> bool:
         """Whether it becomes a quote of its own: it has several paragraphs, or a term with a long definition."""
-        has_several = self.paragraphs > (2 if self.term else 1)
-        return not self.titled and (has_several or (self.term and self.characters >= _LONG_ENTRY))
+        has_several = self.paragraphs > (2 if self.is_term else 1)
+        return not self.has_title and (has_several or (self.is_term and self.characters >= _LONG_ENTRY))
 
     @property
     def heading(self) -> str | None:
@@ -107,7 +107,7 @@ class _Item:
         for _ in range(_MAX_FRAMES):
             if item is None or item.is_section:
                 return item
-            item = item.around
+            item = item.outer
         return None
 
 
@@ -276,9 +276,9 @@ class BlockCollector:
         if tag == "li":
             self.list_lengths[inner.place] += 1
             self._marker = inner.marker(own_number, style)
-        if tag != "dd" or inner.item is None or not inner.item.term:
+        if tag != "dd" or inner.item is None or not inner.item.is_term:
             outer_item = self._lists[-2].item if len(self._lists) > 1 else None
-            inner.item = _Item(outer_item, term=tag == "dt")
+            inner.item = _Item(outer_item, is_term=tag == "dt")
 
     def add_caption(self, text: str) -> None:
         """Set the caption of the innermost table or figure."""
@@ -299,7 +299,7 @@ class BlockCollector:
             item, line = self._lists[-1].item, text.replace("\n", " ")
             written = "  " * min(len(self._lists) - 1, _MAX_INDENT) + self._marker + line
             if item is not None:
-                if item.term and item.paragraphs == 1 and self._lines and self._lines[-1][0] is item:
+                if item.is_term and item.paragraphs == 1 and self._lines and self._lines[-1][0] is item:
                     term = self._lines.pop()[1]  # as in "- cache: Pages in memory."
                     written = f"{term}{'' if term.endswith((':', '?', '!', '.')) else ':'} {line}"
                     self._marker = "- "  # the next paragraph is indented as far
@@ -316,7 +316,7 @@ class BlockCollector:
         """Add a block that stays separate even within a list; its heading is that of its item."""
         item = self._lists[-1].item if self._lists else None
         if item is not None and block.layout == "title":
-            item.titled = True
+            item.has_title = True
         elif item is not None:
             item.add(block.text)
         self._emit_list()

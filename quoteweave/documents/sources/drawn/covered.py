@@ -173,9 +173,9 @@ def _replacements(
     texts: Texts,
     drawing: PageDrawing,
 ) -> Iterator[tuple[int, _Replacement]]:
-    """What takes the place of covered characters, of `others` of `raw`, with the positions of what covers these.
+    """What of the `remaining` characters takes the place of covered ones, with the positions of what covers these.
 
-    What is beyond the limits is counted in `drawing`.
+    `raw` is the text layer that has them. What is beyond the limits is counted in `drawing`.
     """
     pairs = 0
     for at, (cover, under, over, _) in enumerate(covered):
@@ -223,7 +223,7 @@ def _letter_key(characters: Characters, at: int) -> tuple[float, ...]:
 
 
 def _with_known_numbers(remaining: Characters, run: Ints, characters: Characters, near: Ints) -> Characters:
-    """Those `others` with the numbers of the same letters among the `characters` that are `near`."""
+    """Those `remaining` characters with the numbers of the same letters among the `characters` that are `near`."""
     middles, run_middles = map(_middles, (characters.boxes[near], remaining.boxes[run]))
     numbers = [int(characters.numbers[near[0]])]
     for code, middle in zip(remaining.codes[run].tolist(), run_middles, strict=True):
