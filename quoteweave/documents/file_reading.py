@@ -96,7 +96,7 @@ class FileReading:
 
 def read_files(
     files: Sequence[S],
-    reading: Callable[[S], FileReading],
+    make_reading: Callable[[S], FileReading],
     *,
     workers: WorkerPool,
     progress: AddProgress,
@@ -104,43 +104,43 @@ def read_files(
 ) -> Iterator[PreparedDocument | FileIssue]:
     """Read files with the workers and yield each as soon as it is done.
 
-    `reading` makes what is sent to a worker only when a file's turn comes, because there may be very many files. A page
-    that crashes its process, or exceeds the limits of memory or time, is stored empty, with a warning; a file without
-    any other page is refused. Pages stored by an earlier run are not read again. `stop` is called for a file with pages
-    when its reading begins, and while it is read; if it returns a reason, only that file is refused. Raises
-    StorageError when the disk refuses, UsageError if OCR cannot read the requested language.
+    `make_reading` is called only when a file's turn comes, because there may be very many files. A page that crashes
+    its process, or exceeds the limits of memory or time, is stored empty, with a warning; a file without any other page
+    is refused. Pages stored by an earlier run are not read again. `stop` is called for a file with pages when its
+    reading begins, and while it is read; if it returns a reason, only that file is refused. Raises StorageError when
+    the disk refuses, UsageError if OCR cannot read the requested language.
     """
     inspected: dict[int, Inspection] = {}
-    for number, inspection in enumerate(_inspected(files, reading, workers)):
+    for number, inspection in enumerate(_inspected(files, make_reading, workers)):
         if isinstance(inspection, Inspection):
             inspected[number] = inspection
         else:
-            yield FileIssue(name=reading(files[number]).source.name, reason=inspection)
-    progress.on_total(
-        sum(_pages_to_read(partial(reading, files[number]), inspection) for number, inspection in inspected.items())
-    )
-    to_read = ((reading(files[number]), inspection) for number, inspection in inspected.items())
+            yield FileIssue(name=make_reading(files[number]).source.name, reason=inspection)
+    pages = (_pages_to_read(files[number], make_reading, inspection) for number, inspection in inspected.items())
+    progress.on_total(sum(pages))
+    to_read = ((make_reading(files[number]), inspection) for number, inspection in inspected.items())
     for unit in _ended_units(_read_units(to_read, workers, progress, stop), workers):
         yield from unit.results()
 
 
 def _inspected(
-    files: Sequence[S], reading: Callable[[S], FileReading], workers: WorkerPool
+    files: Sequence[S], make_reading: Callable[[S], FileReading], workers: WorkerPool
 ) -> Iterator[Inspection | str]:
     """What each file is, or why it cannot be read, in order; enough batches at a time keep the processes busy."""
     starts = iter(range(0, len(files), FILES_PER_INSPECTION))
     batches: deque[RetriedTask[SourceFile, Inspection | str]] = deque()
     while True:
         for start in islice(starts, 2 * workers.count - len(batches)):
-            batch = [reading(file).source for file in files[start : start + FILES_PER_INSPECTION]]
+            batch = [make_reading(file).source for file in files[start : start + FILES_PER_INSPECTION]]
             batches.append(RetriedTask(workers, workers.limits, inspect_each, batch))
         if not batches:
             return
         yield from batches.popleft().wait()
 
 
-def _pages_to_read(reading: Callable[[], FileReading], inspection: Inspection) -> int:
-    return inspection.pages - (len(reading().unfinished.pages()) if inspection.format in PAGED_FORMATS else 0)
+def _pages_to_read(file: S, make_reading: Callable[[S], FileReading], inspection: Inspection) -> int:
+    stored = make_reading(file).unfinished.pages() if inspection.format in PAGED_FORMATS else ()
+    return inspection.pages - len(stored)
 
 
 class _ReadUnit(Protocol):

@@ -231,7 +231,9 @@ class _Update:
 
         with self._batch, self._workers() as workers:
             queue, storing = list(unread.values()), replace(progress, on_pages=on_pages)
-            for result in read_files(queue, self._reading, workers=workers, progress=storing, stop=self._options.stop):
+            for result in read_files(
+                queue, self._make_reading, workers=workers, progress=storing, stop=self._options.stop
+            ):
                 if isinstance(result, PreparedDocument):
                     name, reason = result.document.name, self._options.refuse(result)
                     if reason is None:
@@ -250,7 +252,7 @@ class _Update:
     def _unfinished_pages(self, hashed: _HashedFile) -> UnfinishedPages:
         return self._collection.unfinished.of(unfinished_key(hashed.file.name, hashed.content, self._fingerprint))
 
-    def _reading(self, hashed: _HashedFile) -> FileReading:
+    def _make_reading(self, hashed: _HashedFile) -> FileReading:
         file, options, collection = hashed.file, self._options, self._collection
         source = SourceFile(
             file.name, Path(file.real), options.settings, collection.images, options.password, hashed.stamp

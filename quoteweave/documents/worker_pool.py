@@ -99,7 +99,7 @@ class _Allowance:
     """The memory that all processes may take together; a task that may exceed the usual waits for the others."""
 
     def __init__(self, total: int) -> None:
-        self._total = self._left = total
+        self._total = self._free = total
         self._changed = threading.Condition()
         self._turn, self._last = 0, 0
 
@@ -109,14 +109,14 @@ class _Allowance:
         memory = min(memory, self._total)
         with self._changed:
             ticket, self._last = self._last, self._last + 1
-            self._changed.wait_for(lambda: self._turn == ticket and self._left >= memory)
-            self._turn, self._left = self._turn + 1, self._left - memory
+            self._changed.wait_for(lambda: self._turn == ticket and self._free >= memory)
+            self._turn, self._free = self._turn + 1, self._free - memory
             self._changed.notify_all()
         try:
             yield
         finally:
             with self._changed:
-                self._left += memory
+                self._free += memory
                 self._changed.notify_all()
 
 
@@ -134,7 +134,7 @@ class WorkerPool:
         self.limits = replace(limits, memory=memory)
         self._allowance = _Allowance(int(TOGETHER_FACTOR * memory * count))
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="reading")
-        self._mine = threading.local()  # the process of each thread
+        self._local = threading.local()  # the process of each thread
         self._lock = threading.Lock()
         self._processes: set[_Process] = set()
         self._closed = False
@@ -188,16 +188,16 @@ class WorkerPool:
 
     def _end_process(self) -> None:
         """End the process of this thread, if it has one."""
-        process: _Process | None = getattr(self._mine, "process", None)
+        process: _Process | None = getattr(self._local, "process", None)
         if process is not None:
             with self._lock:
                 process.end()
                 self._processes.discard(process)
-            self._mine.process = None
+            self._local.process = None
 
     def _process(self) -> "_Process | None":
         """The process of this thread; None once the pool is closed."""
-        process: _Process | None = getattr(self._mine, "process", None)
+        process: _Process | None = getattr(self._local, "process", None)
         if process is None:
             with self._lock:
                 if self._closed:
@@ -205,7 +205,7 @@ class WorkerPool:
                 assert self.limits.memory is not None  # noqa: S101 - for the type checker
                 process = _Process(self.limits.memory)
                 self._processes.add(process)
-            self._mine.process = process
+            self._local.process = process
         return process
 
 

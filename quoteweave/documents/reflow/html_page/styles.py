@@ -119,7 +119,7 @@ class PageStyles:
         self._effects = defaultdict[str, list[_Effects]](list)
         self._around: list[frozenset[str]] = []  # the names of the open elements, if they matter
         self._last: tuple[str, Mapping[str, str], dict[str, str]] | None = None  # the effects on the last element
-        self._left = MAX_COMPARED
+        self._comparisons_left = MAX_COMPARED
         self._hiding = defaultdict[str, list[frozenset[str]]](list)
         self._showing = defaultdict[str, list[frozenset[str]]](list)
         lower = text.lower()
@@ -136,8 +136,8 @@ class PageStyles:
                 *around, names = (frozenset(_NAMES.findall(part)) for part in parts)
                 self._effects[min(names)].append(_Effects(number, names, tuple(around), rule_effects))
         self._depends_on_others = any(rule.around for rules in self._effects.values() for rule in rules)
-        self._named = _named_by_scripts(lower) if self._hiding else set[str]()
-        for tag in self._named & self._hiding.keys():
+        self._script_words = _named_by_scripts(lower) if self._hiding else set[str]()
+        for tag in self._script_words & self._hiding.keys():
             del self._hiding[tag]
 
     def _add(self, selector: str, *, is_hiding: bool, is_sure: bool) -> None:
@@ -169,10 +169,10 @@ class PageStyles:
         if not self._hiding:
             return False
         names = _names_of(tag, attributes)
-        if not self._named.isdisjoint(name[1:] for name in names - {tag}):
+        if not self._script_words.isdisjoint(name[1:] for name in names - {tag}):
             return False
         is_hidden = self._matches(self._hiding, names) and not self._matches(self._showing, names)
-        return is_hidden and self._left >= 0
+        return is_hidden and self._comparisons_left >= 0
 
     def _matches(self, rules: Mapping[str, Sequence[frozenset[str]]], names: Set[str]) -> bool:
         return any(rule <= names for rule in self._rules_for(rules, (*names, "")))
@@ -180,8 +180,8 @@ class PageStyles:
     def _rules_for(self, rules: Mapping[str, Sequence[_Rule]], names: Iterable[str]) -> list[_Rule]:
         """The rules with any of these names; once more were compared than may be, none from then on."""
         candidates = [rule for name in names for rule in rules.get(name, ())]
-        self._left -= len(candidates)
-        if self._left >= 0:
+        self._comparisons_left -= len(candidates)
+        if self._comparisons_left >= 0:
             return candidates
         self._hiding.clear()
         self._effects.clear()
@@ -234,7 +234,7 @@ class PageStyles:
     def _is_within(self, around: Sequence[Set[str]]) -> bool:
         """Whether elements with these names are around the last one, each within the one before."""
         within = self._around[-_MAX_DEPTH:-1] if around else []
-        self._left -= _MATCHED + len(within)
+        self._comparisons_left -= _MATCHED + len(within)
         outer = iter(within)
         return all(any(names <= element_names for element_names in outer) for names in around)
 
