@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 
 from quoteweave.core.boxes import Box, hull
-from quoteweave.documents.charts.tokens import Token
+from quoteweave.documents.charts.tokens import Token, box_of
 
 # How far the middle of a label may be from that of its bars: in points, or as a share of the step from row to row.
 OFF_MIDDLE, OFF_STEP = 2.5, 0.2
@@ -65,7 +65,7 @@ def _without_axis_title(labels: list[list[Token]], middle: float) -> list[list[T
 
 
 def _centre(tokens: Sequence[Token]) -> float:
-    around = hull(token.box for token in tokens)
+    around = box_of(tokens)
     return (around[1] + around[3]) / 2
 
 
@@ -73,7 +73,7 @@ def _are_cut(labels: Sequence[Sequence[Token]], words: Sequence[Token]) -> bool:
     """Whether an unused word continues a label on the row above or below it, so that the label is incomplete."""
     used = {id(token) for label in labels for token in label}
     unused = [word for word in words if id(word) not in used]
-    boxes = [(hull(token.box for token in label), label[0].size) for label in labels]
+    boxes = [(box_of(label), label[0].size) for label in labels]
     return any(_adjoins(word.box, box, 0.4 * size) for word in unused for box, size in boxes)
 
 
@@ -120,6 +120,6 @@ def _token_rows(tokens: Iterable[Token], along: int) -> list[list[Token]]:
 
 def _are_in_one_column(labels: Sequence[Sequence[Token]]) -> bool:
     """Whether labels begin or end below each other."""
-    boxes = [hull(token.box for token in label) for label in labels]
+    boxes = list(map(box_of, labels))
     size = labels[0][0].size
     return any(max(box[side] for box in boxes) - min(box[side] for box in boxes) < 2 * size for side in (0, 2))

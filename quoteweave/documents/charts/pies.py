@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from quoteweave.core.boxes import Box, hull
+from quoteweave.core.boxes import Box
 from quoteweave.documents.charts.bars import Row
 from quoteweave.documents.charts.rectangles import LIKE, Colour, are_alike, drawn_on_ground, without_words
-from quoteweave.documents.charts.tokens import Token, amount, phrases_of, unit
+from quoteweave.documents.charts.tokens import Token, amount, box_of, phrases_of, unit
 from quoteweave.documents.sources.raw_page import Pixels, Raster
 
 # In points: the width of separators between slices and of leader lines, and the least radius of a pie.
@@ -232,11 +232,11 @@ def _labels_of_slices(pie: Pie, words: Sequence[Token]) -> list[tuple[Token, ...
 
 
 def _middle_of(phrase: Sequence[Token]) -> tuple[float, float]:
-    x1, y1, x2, y2 = hull(token.box for token in phrase)
+    x1, y1, x2, y2 = box_of(phrase)
     return (x1 + x2) / 2, (y1 + y2) / 2
 
 
 def _nearest(phrase: Sequence[Token], point: tuple[float, float]) -> tuple[float, float]:
     """The point of the words' box that is nearest to the given point."""
-    x1, y1, x2, y2 = hull(token.box for token in phrase)
+    x1, y1, x2, y2 = box_of(phrase)
     return min(max(point[0], x1), x2), min(max(point[1], y1), y2)

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull, intersection
@@ -48,6 +48,11 @@ class Token:
     def is_word(self) -> bool:
         """Whether it has a letter or digit, unlike bullets, swatches and rules that are characters."""
         return any(map(str.isalnum, self.text))
+
+
+def box_of(tokens: Iterable[Token]) -> Box:
+    """The box around tokens."""
+    return hull(token.box for token in tokens)
 
 
 def chart_tokens(lines: Sequence[Line]) -> list[Token]:

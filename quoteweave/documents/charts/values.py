@@ -13,7 +13,7 @@ from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.documents.charts.bars import MIN_BARS, Row, Stack, read_bars
 from quoteweave.documents.charts.pies import find_pie, read_pie
 from quoteweave.documents.charts.rectangles import Colour, Rectangle, are_alike, find_rectangles
-from quoteweave.documents.charts.tokens import Token, amount, chart_tokens, join_tokens, phrases_of, rotated
+from quoteweave.documents.charts.tokens import Token, amount, box_of, chart_tokens, join_tokens, phrases_of, rotated
 from quoteweave.documents.layout.blocks import text_by_rows
 from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.raw_page import Raster
@@ -205,22 +205,18 @@ def _sum(shares: Sequence[Token]) -> float:
 def _adjoining_words(line: Sequence[Token], free: Rows, way: int) -> tuple[Token, ...]:
     """The lines above (-1) or below (1) a line, as long as each is next to the one before and has the same middle."""
     adjoining: list[Sequence[Token]] = []
-    last = _box_of(line)
+    last = box_of(line)
     while (following := next((candidate for candidate in free if _is_next_to(last, candidate, way)), None)) is not None:
         adjoining.append(following)
-        last = _box_of(following)
+        last = box_of(following)
     return tuple(token for adjoining_line in adjoining[::way] for token in adjoining_line)
 
 
 def _is_next_to(box: Box, other: Sequence[Token], way: int) -> bool:
-    size, other_box = other[0].size, _box_of(other)
+    size, other_box = other[0].size, box_of(other)
     gap = other_box[1] - box[3] if way > 0 else box[1] - other_box[3]
     off_centre = abs((box[0] + box[2]) - (other_box[0] + other_box[2])) / 2
     return -0.5 * size < gap < LABEL_GAP * size and off_centre < OFF_MIDDLE * size
-
-
-def _box_of(line: Sequence[Token]) -> Box:
-    return hull(token.box for token in line)
 
 
 def _are_certain(labels: Sequence[tuple[Token, ...]]) -> bool:
@@ -265,7 +261,7 @@ def series_from_legend(
 
 def _may_be_continued_by(name: Sequence[Token], word: Token) -> bool:
     """Whether the word is directly below a name, and so could be its second row."""
-    box, size = hull(token.box for token in name), name[0].size
+    box, size = box_of(name), name[0].size
     under = -0.3 * size < word.box[1] - box[3] < 0.5 * size
     return under and word.box[0] < box[2] and word.box[2] > box[0] and not word.is_value
 
@@ -317,7 +313,7 @@ def series_from_headings(rows: Sequence[Row], tokens: Sequence[Token]) -> Names 
 
 
 def _middle_of(phrase: Sequence[Token]) -> float:
-    box = hull(token.box for token in phrase)
+    box = box_of(phrase)
     return (box[0] + box[2]) / 2
 
 

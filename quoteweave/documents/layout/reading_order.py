@@ -195,7 +195,7 @@ def _are_labels(pairs: Sequence[_Labelled], by_left: Sequence[Line]) -> bool:
     column, labels = (
         sorted(
             by_left[bisect_left(by_left, x - SAME_EDGE, key=_left) : bisect_right(by_left, x + SAME_EDGE, key=_left)],
-            key=_baseline,
+            key=lambda line: line.baseline,
         )
         for x in (text_edge, label_edge)
     )
@@ -233,10 +233,6 @@ def _may_continue(label: Line, text: Line, upper: Line) -> bool:
     """Whether a label and a text may both go on from the line above."""
     lower_case = all(is_in_lower_case(line.words[0].text) for line in (label, text))
     return lower_case and not upper.text.endswith(SENTENCE_ENDS)
-
-
-def _baseline(line: Line) -> float:
-    return line.baseline
 
 
 def _left(line: Line) -> float:

@@ -23,6 +23,7 @@ from quoteweave.documents.layout.tables.cells import (
     over_each_other,
     stands_over,
     table_of,
+    top_of,
 )
 from quoteweave.documents.sources.lines import Line
 
@@ -46,7 +47,7 @@ def with_adjoining_rows(tables: Sequence[Table], lines: Sequence[Line]) -> list[
     with ruled cells is left unchanged.
     """
     extended: list[Table] = []
-    free = sorted((line for line in lines if line.upright), key=_top)
+    free = sorted((line for line in lines if line.upright), key=top_of)
     used_lines = set[int]()
     for table in sorted(tables, key=lambda table: table.box[1]):
         near = _lines_near(table.box, free)
@@ -61,16 +62,12 @@ def _lines_near(box: Box, lines: Sequence[Line]) -> list[Line]:
     left, top, right, bottom = box
     spans = []
     for edge in (top, bottom):
-        at = bisect_left(lines, edge, key=_top)
-        first = max(bisect_right(lines, edge - MAX_REACH, key=_top), at - MAX_LINES_BESIDE)
-        spans.append((first, min(bisect_left(lines, edge + MAX_REACH, key=_top), at + MAX_LINES_BESIDE)))
+        at = bisect_left(lines, edge, key=top_of)
+        first = max(bisect_right(lines, edge - MAX_REACH, key=top_of), at - MAX_LINES_BESIDE)
+        spans.append((first, min(bisect_left(lines, edge + MAX_REACH, key=top_of), at + MAX_LINES_BESIDE)))
     (first, middle), (begin, last) = spans
     near = (*lines[first:middle], *lines[max(middle, begin) : last])
     return [line for line in near if left <= line.box[2] and line.box[0] <= right]
-
-
-def _top(line: Line) -> float:
-    return line.box[1]
 
 
 def tables_below_years(lines: Sequence[Line]) -> list[Table]:

@@ -161,6 +161,11 @@ def _cell(line: Line, words: Sequence[Word]) -> Line:
     return replace(line, words=tuple(words), box=hull(word.box for word in words))
 
 
+def top_of(line: Line) -> float:
+    """The top of a line or cell, by which lines are sorted."""
+    return line.box[1]
+
+
 def stands_over(box: Box, other: Box) -> bool:
     """Whether two boxes share some of their width, whatever their heights."""
     return box[0] < other[2] and other[0] < box[2]

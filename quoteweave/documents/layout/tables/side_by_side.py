@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
-from quoteweave.documents.layout.tables.cells import Table, cells_of, is_data, is_number, rows_of_cells
+from quoteweave.documents.layout.tables.cells import Table, cells_of, is_data, is_number, rows_of_cells, top_of
 from quoteweave.documents.sources.lines import Line
 
 # The least width of the space between two tables, in heights of a line.
@@ -54,7 +54,7 @@ def _are_two(left: Sequence[Line], right: Sequence[Line]) -> bool:
     """Whether both sides have rows of names and numbers, most of which are beside no line of the other side."""
     for side, other_side in ((left, right), (right, left)):
         rows = [row for row in rows_of_cells(side) if is_data(row) and not is_number(row[0])]
-        lines = sorted(other_side, key=_top)
+        lines = sorted(other_side, key=top_of)
         tallest = max(line.height for line in other_side)
         beside_lines = sum(any(_is_beside(row[-1], line) for line in _near(row[-1], lines, tallest)) for row in rows)
         if len(rows) < MIN_ROWS or beside_lines > MAX_BESIDE * len(rows):
@@ -64,11 +64,7 @@ def _are_two(left: Sequence[Line], right: Sequence[Line]) -> bool:
 
 def _near(line: Line, lines: Sequence[Line], tallest: float) -> Sequence[Line]:
     """Those of the lines, which are sorted by their tops, that may be beside a line."""
-    return lines[bisect_left(lines, line.box[1] - tallest, key=_top) : bisect_left(lines, line.box[3], key=_top)]
-
-
-def _top(line: Line) -> float:
-    return line.box[1]
+    return lines[bisect_left(lines, line.box[1] - tallest, key=top_of) : bisect_left(lines, line.box[3], key=top_of)]
 
 
 def _is_beside(line: Line, other: Line) -> bool:
