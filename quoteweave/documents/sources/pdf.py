@@ -122,20 +122,20 @@ def read_text_layer(
         raw, total = textpage.raw, textpage.count_chars()
         count = min(total, MAX_CHARACTERS)
         if turns is None:
-            turns = quarter_turns(raw, count, _to_shown(page))
-        shown, size = _turned(page, turns)
-        characters = read_characters(raw, count, shown)
+            turns = quarter_turns(raw, count, _to_points(page))
+        to_points, size = _turned(page, turns)
+        characters = read_characters(raw, count, to_points)
         draw = partial(render_page, page, DPI, turns)
-        characters, replaced = without_replaced(page, raw, characters, drawing, shown, draw)
-        characters = closed_up(raw, tidied(raw, characters, shown), shown)
-        struck = struck_out(characters, drawing, () if annotations else struck_areas(page), shown, draw)
+        characters, replaced = without_replaced(page, raw, characters, drawing, to_points, draw)
+        characters = closed_up(raw, tidied(raw, characters, to_points), to_points)
+        struck = struck_out(characters, drawing, () if annotations else struck_areas(page), to_points, draw)
         if struck.any():
             characters = replace(characters, struck=struck)
         make_tags = annotations.tags if annotations is not None else partial(PageTags, page)
         tags = make_tags(raw, count)
         if parts := tags.parts(characters.numbers.tolist()):
             characters = replace(characters, parts=np.array(parts))
-        lines = tagged_lines(read_runs(raw, characters, shown, size, tags))
+        lines = tagged_lines(read_runs(raw, characters, to_points, size, tags))
         outside, (unknown, drawn_count) = count_outside(characters, size), count_unknown(characters)
         misread = count_misread(raw, count)
         unknown, misread = (letters if letters > FEW_UNKNOWN * drawn_count else 0 for letters in (unknown, misread))
@@ -151,10 +151,10 @@ def _annotation_lines(
 ) -> tuple[list[Line], int]:
     """The lines of what annotations show, turned like those of the page, and the number of annotations not read."""
     lines, left_out = list[Line](), 0
-    page, (shown, size) = annotations.page, _turned(annotations.page, turns)
+    page, (to_points, size) = annotations.page, _turned(annotations.page, turns)
 
     def place(area: Box) -> Box:
-        (x1, y1), (x2, y2) = (shown[:, :2] @ corner + shown[:, 2] for corner in (area[:2], area[2:]))
+        (x1, y1), (x2, y2) = (to_points[:, :2] @ corner + to_points[:, 2] for corner in (area[:2], area[2:]))
         return (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2))
 
     if annotations.drawn:
@@ -166,14 +166,14 @@ def _annotation_lines(
 
 
 def _turned(page: "PdfPage", turns: int) -> tuple[Floats, tuple[float, float]]:
-    """The map as in `_to_shown`, after quarter turns counter-clockwise; and the page's width and height then."""
-    shown, size = _to_shown(page), _page_size(page)
+    """The map as in `_to_points`, after quarter turns counter-clockwise; and the page's width and height then."""
+    to_points, size = _to_points(page), _page_size(page)
     for _ in range(turns):
-        shown, size = np.stack([shown[1], (0, 0, size[0]) - shown[0]]), (size[1], size[0])
-    return shown, size
+        to_points, size = np.stack([to_points[1], (0, 0, size[0]) - to_points[0]]), (size[1], size[0])
+    return to_points, size
 
 
-def _to_shown(page: "PdfPage") -> Floats:
+def _to_points(page: "PdfPage") -> Floats:
     """The affine map (2, 3) from PDF user space to points from the top left, rotation and crop applied."""
     width, height = _page_size(page)
     # pdfium returns whole device pixels, so a fine grid avoids rounding; its own arithmetic has 32 bits.
@@ -235,7 +235,7 @@ class PdfPages:
             drawing = drawing if annotations.page is page else page_drawing(annotations.page)
             page = annotations.page
             picture = render_page(page, DPI)
-            undecoded = count_undecoded(drawing, picture, _to_shown(page))
+            undecoded = count_undecoded(drawing, picture, _to_points(page))
             warnings = [*_reading_warnings(number, layer, without_size, undecoded)]
             label, bookmarks, name_warnings = self._names(number)
             fields, unread = _annotation_lines(annotations, layer.turns, self._inherits_value(number))

@@ -93,28 +93,35 @@ def without_replaced(
     raw: "FPDF_TEXTPAGE",
     characters: Characters,
     drawing: PageDrawing,
-    shown: Floats,
+    to_points: Floats,
     draw: Callable[[], Raster],
 ) -> tuple[Characters, int]:
     """The characters without those that are covered and have others drawn in their place, and the number of such texts.
 
-    What is drawn in place of a part of a line comes there; texts that are drawn again are not counted. `shown` (2, 3)
-    maps PDF user space to points from the top left of the page, which `draw` renders.
+    What is drawn in place of a part of a line comes there; texts that are drawn again are not counted. `to_points`
+    (2, 3) maps PDF user space to points from the top left of the page, which `draw` renders.
     """
     covers = _between_texts(drawing)
     texts = _shown_texts(drawing) if covers else {}
-    covered = list(_covered_areas(raw, characters, covers, texts, shown, drawing))
+    covered = list(_covered_areas(raw, characters, covers, texts, to_points, drawing))
     if not covered:
         return characters, 0
     # pdfium drops a letter that is drawn where the same one is, so that of 2020 over 2019 it gives no more than 20.
     with not_drawn(text for area in covered for text in area.texts), closing(page.get_textpage()) as textpage:
-        remaining = read_characters(textpage.raw, min(textpage.count_chars(), MAX_REMAINING), shown)
+        remaining = read_characters(textpage.raw, min(textpage.count_chars(), MAX_REMAINING), to_points)
         candidates = list(_replacements(textpage.raw, characters, covered, remaining, texts, drawing))
     are_seen = _are_seen([covered[at] for at, _ in candidates], characters.boxes, draw) if candidates else []
     replacements = [replacement for (_, replacement), is_seen in zip(candidates, are_seen, strict=True) if is_seen]
+    return _with_replacements(characters, replacements, len(remaining.codes))
+
+
+def _with_replacements(
+    characters: Characters, replacements: Sequence[_Replacement], remaining_count: int
+) -> tuple[Characters, int]:
+    """The characters with these replacements, of so many remaining ones, and how many texts other ones replace."""
     count = len(characters.codes)
     is_lost, is_kept = np.zeros(count, dtype=bool), np.ones(count, dtype=bool)
-    parts, places, is_added = list[Characters](), list[Floats](), np.zeros(len(remaining.codes), dtype=bool)
+    parts, places, is_added = list[Characters](), list[Floats](), np.zeros(remaining_count, dtype=bool)
     for replacement in replacements:
         is_kept[replacement.under], is_kept[replacement.over] = False, False
         new_letters = replacement.new.codes[replacement.new.codes > SPACE]
@@ -134,11 +141,11 @@ def _covered_areas(
     characters: Characters,
     covers: Sequence[Placed],
     texts: Texts,
-    shown: Floats,
+    to_points: Floats,
     drawing: PageDrawing,
 ) -> Iterator[_CoveredArea]:
     """The covers with characters under them; those over too many are counted in `drawing`."""
-    boxes = as_shown([cover.box for cover in covers], shown).tolist()
+    boxes = as_shown([cover.box for cover in covers], to_points).tolist()
     for cover, box in zip(covers, boxes, strict=True):
         letters = _letters_within(characters, box)
         if len(letters) > MAX_LETTERS:

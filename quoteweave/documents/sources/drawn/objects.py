@@ -202,9 +202,9 @@ def _mapped(box: Box, matrix: Matrix) -> Box:
     return min(xs), min(ys), max(xs), max(ys)
 
 
-def as_shown(boxes: Sequence[Box], shown: Floats) -> Floats:
-    """Boxes (n, 4) in points from the top left; `shown` (2, 3) maps PDF user space to these."""
-    corners = np.array([*boxes], dtype=np.float64).reshape(-1, 2, 2) @ shown[:, :2].T + shown[:, 2]
+def as_shown(boxes: Sequence[Box], to_points: Floats) -> Floats:
+    """Boxes (n, 4) in points from the top left; `to_points` (2, 3) maps PDF user space to these."""
+    corners = np.array([*boxes], dtype=np.float64).reshape(-1, 2, 2) @ to_points[:, :2].T + to_points[:, 2]
     return np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
 
 
@@ -263,10 +263,12 @@ def count_without_size(drawing: PageDrawing) -> int:
     return count
 
 
-def count_undecoded(drawing: PageDrawing, picture: Raster, shown: Floats) -> int:
+def count_undecoded(drawing: PageDrawing, picture: Raster, to_points: Floats) -> int:
     """Count the images of a page that pdfium cannot decode, small ones excluded."""
     count, images = 0, list(itertools.islice(drawing.images, MAX_IMAGES))
-    for image, (x1, y1, x2, y2) in zip(images, as_shown([image.box for image in images], shown).tolist(), strict=True):
+    for image, (x1, y1, x2, y2) in zip(
+        images, as_shown([image.box for image in images], to_points).tolist(), strict=True
+    ):
         if min(x2 - x1, y2 - y1) < MIN_IMAGE:
             continue
         cut = picture.cut((x1, y1, x2, y2), margin=-1.0)

@@ -35,15 +35,15 @@ AWAY, CONTRAST, MIN_SEEN = 1.0, 40, 0.6
 
 
 def struck_out(
-    characters: Characters, drawing: PageDrawing, areas: Sequence[Box], shown: Floats, draw: Callable[[], Raster]
+    characters: Characters, drawing: PageDrawing, areas: Sequence[Box], to_points: Floats, draw: Callable[[], Raster]
 ) -> Mask:
     """Which characters (n) are struck out, by lines or in `areas` of the page, which `draw` renders.
 
-    `shown` (2, 3) maps PDF user space to points from the top left.
+    `to_points` (2, 3) maps PDF user space to points from the top left.
     """
     struck = np.zeros(len(characters.codes), dtype=bool)
     middles = (characters.boxes[:, :2] + characters.boxes[:, 2:]) / 2
-    for x1, y1, x2, y2 in as_shown(areas, shown).tolist():
+    for x1, y1, x2, y2 in as_shown(areas, to_points).tolist():
         struck |= (middles >= (x1, y1)).all(axis=1) & (middles <= (x2, y2)).all(axis=1)
     letters = np.flatnonzero((characters.codes > SPACE) & np.isfinite(characters.boxes).all(axis=1))
     if not drawing.lines or not len(letters):
@@ -51,7 +51,7 @@ def struck_out(
     middles, heights = middles[letters, 1], characters.boxes[letters, 3] - characters.boxes[letters, 1]
     down, reach = np.argsort(middles, kind="stable"), ROW * float(heights.max())
     letters, levels = letters[down], middles[down]
-    lines = list(_near_letters(_joined_lines(drawing.lines, shown), characters.boxes[letters]))
+    lines = list(_near_letters(_joined_lines(drawing.lines, to_points), characters.boxes[letters]))
     picture: Raster | None = None
     pairs = 0
     for at, (line, box) in enumerate(lines):
@@ -85,10 +85,10 @@ def struck_areas(page: "PdfPage") -> list[Box]:
     return areas
 
 
-def _joined_lines(lines: list[Placed], shown: Floats) -> list[tuple[Placed, Box]]:
+def _joined_lines(lines: list[Placed], to_points: Floats) -> list[tuple[Placed, Box]]:
     """The level lines with their boxes as shown; those that continue each other are one."""
     joined = list[tuple[Placed, Box]]()
-    boxes = as_shown([line.box for line in lines], shown)
+    boxes = as_shown([line.box for line in lines], to_points)
     level_lines = np.flatnonzero(boxes[:, 2] - boxes[:, 0] > boxes[:, 3] - boxes[:, 1])
     middles = (boxes[:, 1] + boxes[:, 3]) / 2
     for at in level_lines[np.lexsort((boxes[level_lines, 0], np.round(middles[level_lines] / ONE_LEVEL)))].tolist():

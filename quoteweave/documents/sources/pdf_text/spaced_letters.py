@@ -24,14 +24,14 @@ MAX_GAP, ALIKE = 0.8, 0.08
 WORD_GAP = 1.5
 
 
-def closed_up(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats) -> Characters:
+def closed_up(raw: "FPDF_TEXTPAGE", characters: Characters, to_points: Floats) -> Characters:
     """The characters without the spaces that pdfium inserts between the letters of a word.
 
-    `shown` (2, 3) maps PDF user space to points from the top left.
+    `to_points` (2, 3) maps PDF user space to points from the top left.
     """
     keep = np.ones(len(characters.codes), dtype=bool)
     for starts, ends in _chains(raw, characters):
-        keep[_spaces_within_words(raw, characters, starts, ends, shown)] = False
+        keep[_spaces_within_words(raw, characters, starts, ends, to_points)] = False
     return characters.keeping(keep)
 
 
@@ -53,11 +53,13 @@ def _chains(raw: "FPDF_TEXTPAGE", characters: Characters) -> Iterator[tuple[Ints
             yield starts[first:last], ends[first:last]
 
 
-def _spaces_within_words(raw: "FPDF_TEXTPAGE", characters: Characters, starts: Ints, ends: Ints, shown: Floats) -> Ints:
+def _spaces_within_words(
+    raw: "FPDF_TEXTPAGE", characters: Characters, starts: Ints, ends: Ints, to_points: Floats
+) -> Ints:
     """Which characters are spaces between letters of one word, for pieces with these starts and ends."""
     codes, numbers, none = characters.codes, characters.numbers, ends[:0]
     letters = sum(chr(code).isalpha() for code in codes[starts[0] : ends[-1]].tolist())
-    firsts, lasts = (rooms_of(raw, numbers[at], shown) for at in (starts, ends - 1))
+    firsts, lasts = (rooms_of(raw, numbers[at], to_points) for at in (starts, ends - 1))
     height = float(np.median(firsts[:, 3] - firsts[:, 1]))
     gaps = firsts[1:, 0] - lasts[:-1, 2]
     usual = float(np.median(gaps))

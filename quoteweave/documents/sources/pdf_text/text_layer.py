@@ -93,15 +93,15 @@ class PlacedWord:
 def read_runs(
     raw: "FPDF_TEXTPAGE",
     characters: Characters,
-    shown: Floats,
+    to_points: Floats,
     page: tuple[float, float],
     tags: PageTags | AnnotationTags,
 ) -> Iterator[TextRun]:
     """Yield runs in the text layer's own order, without words outside the page and words drawn twice.
 
-    `shown` (2, 3) maps PDF user space to points from the top left of the page as shown, `page` is its width and height.
+    `to_points` (2, 3) maps PDF user space to points from the top left of the page as shown; `page` is its size.
     """
-    styles = _Styles(raw, shown)
+    styles = _Styles(raw, to_points)
     placed = _without_duplicates(placed_words(characters, page))
     groups = itertools.groupby(placed, lambda word: (word.row, styles.at(word.number), tags.at(word.number)))
     for (_, style, tag), group in groups:
@@ -109,15 +109,15 @@ def read_runs(
         yield _text_run(words, style, tag, styles.baseline(words[0].number))
 
 
-def quarter_turns(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> int:
+def quarter_turns(raw: "FPDF_TEXTPAGE", count: int, to_points: Floats) -> int:
     """Quarter turns, counter-clockwise, after which most of the first `count` characters are upright, by a sample.
 
-    `shown` (2, 3) maps PDF user space to points from the top left of the page as shown.
+    `to_points` (2, 3) maps PDF user space to points from the top left of the page as shown.
     """
     matrix, turns = pdfium.FS_MATRIX(), list[int]()
     for number in range(0, count, max(1, count // MAX_SAMPLED)):
         if pdfium.FPDFText_GetUnicode(raw, number) > SPACE and pdfium.FPDFText_GetMatrix(raw, number, matrix):
-            x, y = shown[:, :2] @ (matrix.a, matrix.b)
+            x, y = to_points[:, :2] @ (matrix.a, matrix.b)
             turns.append(round(math.atan2(y, x) / (math.pi / 2)) % 4)
     return next((turn for turn in range(1, 4) if turns.count(turn) > MOSTLY * len(turns)), 0)
 
@@ -293,8 +293,8 @@ def _without_duplicates(words: Iterator[PlacedWord]) -> Iterator[PlacedWord]:
 class _Styles:
     """The styles of characters by their numbers; most words share a handful of styles."""
 
-    def __init__(self, raw: "FPDF_TEXTPAGE", shown: Floats) -> None:
-        self._raw, self._shown = raw, shown
+    def __init__(self, raw: "FPDF_TEXTPAGE", to_points: Floats) -> None:
+        self._raw, self._to_points = raw, to_points
         self._known: dict[tuple[float | bytes, ...], _Style] = {}
         self._name, self._flags, self._matrix = ctypes.create_string_buffer(128), ctypes.c_int(), pdfium.FS_MATRIX()
 
@@ -311,7 +311,7 @@ class _Styles:
 
     def _style(self, size: float, weight: int, axes: Floats) -> _Style:
         """Make a style; `axes` (2, 2) are the directions of a letter's own right and up in PDF user space."""
-        right, up = axes @ self._shown[:, :2].T
+        right, up = axes @ self._to_points[:, :2].T
         font = self._name.value.decode("utf-8", "replace")
         bold = weight >= SEMIBOLD or bool(BOLD.search(font))
         return _Style(
@@ -326,7 +326,7 @@ class _Styles:
         """The baseline of a character, in points from the top."""
         x, y = ctypes.c_double(), ctypes.c_double()
         pdfium.FPDFText_GetCharOrigin(self._raw, number, ctypes.byref(x), ctypes.byref(y))
-        return float(self._shown[1] @ (x.value, y.value, 1.0))
+        return float(self._to_points[1] @ (x.value, y.value, 1.0))
 
 
 def _with_marks(placed: list[PlacedWord]) -> tuple[Word, ...]:
