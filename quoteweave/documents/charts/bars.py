@@ -58,7 +58,7 @@ class Stack:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChartRow:
     """A label and its bars; a bar without a confirmed value has None in its cell."""
 
     label: tuple[Token, ...]
@@ -66,14 +66,16 @@ class Row:
     cells: tuple[tuple[Colour, Token | None], ...]
 
 
-def read_bars(rectangles: Sequence[Rectangle], tokens: Sequence[Token], *, columns: bool = False) -> list[Row] | None:
+def read_bars(
+    rectangles: Sequence[Rectangle], tokens: Sequence[Token], *, columns: bool = False
+) -> list[ChartRow] | None:
     """Return the rows of all bars that have values, or None if any of them is uncertain.
 
     `columns` says that the chart was rotated: the lines of a label are then beside each other.
     """
     if len(rectangles) > MAX_BARS:
         return None
-    rows: list[Row] = []
+    rows: list[ChartRow] = []
     for family in _panels_joined(list(_families(_stacks(_without_outlines(rectangles))))):
         values = _values_of_bars(family, tokens)
         if not _carries_values(family, values):
@@ -192,7 +194,9 @@ def _carries_values(family: Sequence[Stack], values: Values) -> bool:
     return len(values) > 1 and not (are_square and are_alike) and not years
 
 
-def _rows_of(family: Sequence[Stack], values: Values, tokens: Sequence[Token], *, columns: bool) -> list[Row] | None:
+def _rows_of(
+    family: Sequence[Stack], values: Values, tokens: Sequence[Token], *, columns: bool
+) -> list[ChartRow] | None:
     confirmed = _confirmed_values(values)
     bars = [bar for stack in family for bar in stack.bars]
     if confirmed is None or len(confirmed) < VALUED * len(bars):
@@ -213,9 +217,9 @@ def _rows_of(family: Sequence[Stack], values: Values, tokens: Sequence[Token], *
     return None
 
 
-def _row(label: Sequence[Token], group: Sequence[Stack], confirmed: Values) -> Row:
+def _row(label: Sequence[Token], group: Sequence[Stack], confirmed: Values) -> ChartRow:
     bars = [bar for stack in group for bar in stack.bars]
-    return Row(tuple(label), tuple(group), tuple((bar.colour, confirmed.get(bar.box)) for bar in bars))
+    return ChartRow(tuple(label), tuple(group), tuple((bar.colour, confirmed.get(bar.box)) for bar in bars))
 
 
 def _has_a_colour_twice(group: Sequence[Stack]) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.charts.bars import Row
+from quoteweave.documents.charts.bars import ChartRow
 from quoteweave.documents.charts.rectangles import LIKE, Colour, are_alike, drawn_on_ground, without_words
 from quoteweave.documents.charts.tokens import Token, amount, box_of, phrases_of, unit
 from quoteweave.documents.sources.raw_page import Pixels, Raster
@@ -155,7 +155,7 @@ def _inner(pixels: Pixels, middle: tuple[float, float], radius: float, slices: S
     return 0.0
 
 
-def read_pie(pie: Pie, tokens: Sequence[Token], names: dict[Colour, tuple[Token, ...]] | None) -> list[Row] | None:
+def read_pie(pie: Pie, tokens: Sequence[Token], names: dict[Colour, tuple[Token, ...]] | None) -> list[ChartRow] | None:
     """Return a row for each slice: its label and its only value; None if either is uncertain.
 
     `names` are those of a legend, by colour; without a legend, labels are the words in or at the slices.
@@ -172,7 +172,7 @@ def read_pie(pie: Pie, tokens: Sequence[Token], names: dict[Colour, tuple[Token,
         if slice_labels is None:
             return None
         labels = slice_labels
-    return [Row(label, (), (((0, 0, 0), value),)) for label, value in zip(labels, values, strict=True)]
+    return [ChartRow(label, (), (((0, 0, 0), value),)) for label, value in zip(labels, values, strict=True)]
 
 
 def _values_of_slices(pie: Pie, numbers: Sequence[Token]) -> list[Token] | None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull, inside
-from quoteweave.documents.charts.bars import MIN_BARS, Row, Stack, read_bars
+from quoteweave.documents.charts.bars import MIN_BARS, ChartRow, Stack, read_bars
 from quoteweave.documents.charts.pies import find_pie, read_pie
 from quoteweave.documents.charts.rectangles import Colour, Rectangle, are_alike, find_rectangles
 from quoteweave.documents.charts.tokens import Token, amount, box_of, chart_tokens, join_tokens, phrases_of, rotated
@@ -74,7 +74,7 @@ def _extended(reading: "_ChartReading", box: Box, lines: Sequence[Line], page_li
 class _ChartReading:
     """The rows of a chart and the names of its series (None if it has several without names)."""
 
-    rows: list[Row]
+    rows: list[ChartRow]
     names: Names | None
 
     @property
@@ -133,7 +133,7 @@ def _rotated(rectangles: Sequence[Rectangle], tokens: Sequence[Token]) -> tuple[
     )
 
 
-def _text_of_rows(rows: Sequence[Row], names: Names, lines: Sequence[Line]) -> str:
+def _text_of_rows(rows: Sequence[ChartRow], names: Names, lines: Sequence[Line]) -> str:
     """The header of series names, the rows, and then the remaining words, row by row."""
     colours = list(names)
     table = [[EMPTY, *(join_tokens(names[colour]) for colour in colours)]] if names else []
@@ -162,10 +162,10 @@ MAX_LABEL_WORDS = 10
 # In shares each row has a colour of its own, which says no more than its label.
 NO_COLOUR = (0, 0, 0)
 
-Rows = Sequence[Sequence[Token]]
+TokenLines = Sequence[Sequence[Token]]
 
 
-def read_shares(tokens: Sequence[Token]) -> list[Row] | None:
+def read_shares(tokens: Sequence[Token]) -> list[ChartRow] | None:
     """Return the shares with their labels: all in the row of their label, all directly below it, or all directly above.
 
     None if the percentages do not sum to a hundred, there are other numbers, or a label could belong to two shares.
@@ -191,7 +191,7 @@ def read_shares(tokens: Sequence[Token]) -> list[Row] | None:
     certain = [labels for labels in ways if _are_certain(labels)]
     if len(certain) != 1:
         return None
-    return [Row(label, (), ((NO_COLOUR, share),)) for label, share in zip(certain[0], shares, strict=True)]
+    return [ChartRow(label, (), ((NO_COLOUR, share),)) for label, share in zip(certain[0], shares, strict=True)]
 
 
 def _sum(shares: Sequence[Token]) -> float:
@@ -202,7 +202,7 @@ def _sum(shares: Sequence[Token]) -> float:
         return 0.0
 
 
-def _adjoining_words(line: Sequence[Token], free: Rows, way: int) -> tuple[Token, ...]:
+def _adjoining_words(line: Sequence[Token], free: TokenLines, way: int) -> tuple[Token, ...]:
     """The lines above (-1) or below (1) a line, as long as each is next to the one before and has the same middle."""
     adjoining: list[Sequence[Token]] = []
     last = box_of(line)
@@ -290,7 +290,7 @@ def _stands_in(box: Box, place: Box) -> bool:
     return place[0] < x < place[2] and place[1] < y < place[3]
 
 
-def series_from_headings(rows: Sequence[Row], tokens: Sequence[Token]) -> Names | None:
+def series_from_headings(rows: Sequence[ChartRow], tokens: Sequence[Token]) -> Names | None:
     """The words above the bars of each colour, if all rows have one stack with its bars in the same order.
 
     None if a colour has no words above it. These must be above the first row's bar, or where there are no bars of

@@ -204,7 +204,7 @@ MIN_BAND = 0.04
 MIN_RIM = 0.1
 STEP = 4
 
-Mask = npt.NDArray[np.uint8]
+ByteMask = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,7 @@ def _median_colour(sample: "MatLike", chosen: npt.NDArray[np.bool_]) -> npt.NDAr
     return np.asarray(np.median(sample[chosen][::8], axis=0), dtype=np.float64)
 
 
-def _mask_of_colour(pixels: "MatLike", colour: npt.NDArray[np.float64]) -> Mask:
+def _mask_of_colour(pixels: "MatLike", colour: npt.NDArray[np.float64]) -> ByteMask:
     """A mask that is 255 where a pixel has this colour."""
     import cv2
 
@@ -299,7 +299,7 @@ def _mask_of_colour(pixels: "MatLike", colour: npt.NDArray[np.float64]) -> Mask:
     return cv2.inRange(pixels, low, high).astype(np.uint8, copy=False)
 
 
-def _touching_the_edge(flat: Mask) -> "MatLike":
+def _touching_the_edge(flat: ByteMask) -> "MatLike":
     """Large areas of one colour that reach the page's edge: bands and margins with which slides are decorated."""
     import cv2
 
@@ -325,7 +325,7 @@ def word_boxes(words: Iterable[Word]) -> npt.NDArray[np.float64]:
     return np.array([word.box for word in words], dtype=np.float64).reshape(-1, 4)
 
 
-def _remove_lone_rules(drawn: Mask, scale: float) -> None:
+def _remove_lone_rules(drawn: ByteMask, scale: float) -> None:
     """Remove rules that touch nothing: they separate or underline text and belong to no figure."""
     import cv2
 
@@ -333,7 +333,7 @@ def _remove_lone_rules(drawn: Mask, scale: float) -> None:
     cv2.drawContours(drawn, thin, -1, 0, cv2.FILLED)
 
 
-def _clusters(drawn: Mask, scale: float) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
+def _clusters(drawn: ByteMask, scale: float) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
     """The boxes of clusters of ink, the largest first: those large enough for a figure, and the smaller ones."""
     import cv2
 
