@@ -270,7 +270,8 @@ def _beside(swatch: Rectangle, words: Sequence[Token], rectangles: Sequence[Rect
     """The words that follow a swatch in its row, up to a blank or the next swatch; none if it is no swatch."""
     x1, y1, x2, y2 = swatch.box
     middle, high = (y1 + y2) / 2, y2 - y1
-    row = sorted((w for w in words if w.box[1] < middle < w.box[3] and w.box[0] > x2 - 2), key=lambda w: w.box[0])
+    behind = (word for word in words if word.box[1] < middle < word.box[3] and word.box[0] > x2 - 2)
+    row = sorted(behind, key=lambda word: word.box[0])
     name: list[Token] = []
     edge = x2
     for word in row:

@@ -93,11 +93,11 @@ def _parsing(path: Path, images: ImageStore, *, skip_names: bool = False) -> Ite
     boxes = [_thousandths(item.get("bbox")) for item in items]
     filled = [number for number, block in enumerate(blocks) if block.text or block.caption or block.image]
     pages = _pages(sheets, 1 + max(indexes, default=0))
-    quotes = _quotes([blocks[n] for n in filled], [(indexes[n], boxes[n]) for n in filled], pages)
+    quotes = _quotes([blocks[at] for at in filled], [(indexes[at], boxes[at]) for at in filled], pages)
     yield ParsedDocument(
         pages=pages,
         quotes=with_units(quotes),
-        warnings=(*warnings, *_doubt_warnings(items, sum(boxes[n] is None for n in filled)), *pictures.warnings),
+        warnings=(*warnings, *_doubt_warnings(items, sum(boxes[at] is None for at in filled)), *pictures.warnings),
     )
 
 

@@ -151,16 +151,18 @@ def _join_leaders(lines: Sequence[Line]) -> list[Line]:
     ordered = sorted(lines, key=lambda line: (round(line.box[1]), line.box[0]))
     joined: dict[int, Line] = {}
     used: set[int] = set()
-    for i, leader in enumerate(ordered):
-        if i in used or not BULLET.fullmatch(leader.text + " "):
+    for at, leader in enumerate(ordered):
+        if at in used or not BULLET.fullmatch(leader.text + " "):
             continue
-        near = range(max(0, i - NEIGHBOURS), min(len(ordered), i + NEIGHBOURS))
-        j = next((j for j in near if j != i and j not in used and _leads(leader, ordered[j])), None)
-        if j is not None and not any(_ends_a_column(leader, ordered[j], ordered[k]) for k in near):
-            words = leader.words + ordered[j].words
-            joined[j] = replace(ordered[j], words=words, box=hull(word.box for word in words))
-            used |= {i, j}
-    return [joined.get(i, line) for i, line in enumerate(ordered) if i in joined or i not in used]
+        near = range(max(0, at - NEIGHBOURS), min(len(ordered), at + NEIGHBOURS))
+        text = next(
+            (other for other in near if other != at and other not in used and _leads(leader, ordered[other])), None
+        )
+        if text is not None and not any(_ends_a_column(leader, ordered[text], ordered[other]) for other in near):
+            words = leader.words + ordered[text].words
+            joined[text] = replace(ordered[text], words=words, box=hull(word.box for word in words))
+            used |= {at, text}
+    return [joined.get(at, line) for at, line in enumerate(ordered) if at in joined or at not in used]
 
 
 def _leads(leader: Line, line: Line) -> bool:
@@ -178,15 +180,15 @@ def _continued(lines: Sequence[Line]) -> list[int | None]:
     """For each line, sorted by top, the index of the line that it continues, or None; no line is continued twice."""
     continued: list[int | None] = []
     continued_once: set[int] = set()
-    for i, line in enumerate(lines):
+    for at, line in enumerate(lines):
         best, best_pitch = None, MAX_PITCH * line.size
-        for j in range(i - 1, max(-1, i - 1 - NEIGHBOURS), -1):
-            pitch = line.baseline - lines[j].baseline
+        for above in range(at - 1, max(-1, at - 1 - NEIGHBOURS), -1):
+            pitch = line.baseline - lines[above].baseline
             if pitch > 6 * best_pitch:
                 break
-            if 0 < pitch < best_pitch and j not in continued_once and _are_stacked(lines[j], line):
-                best, best_pitch = j, pitch
-        if best is not None and _has_line_between(lines, best, i):
+            if 0 < pitch < best_pitch and above not in continued_once and _are_stacked(lines[above], line):
+                best, best_pitch = above, pitch
+        if best is not None and _has_line_between(lines, best, at):
             best = None
         continued.append(best)
         continued_once |= {best} if best is not None else set()

@@ -25,12 +25,12 @@ def find_captions(elements: Sequence[PageElement], layouts: Sequence[Layout]) ->
     # Tables have captions above and figures below, unless more captions can be matched the other way.
     sides = ({"table": True}, {"table": False}, {"table": True, "figure": True}, {"table": False, "figure": True})
     paired = max((_pairs(elements, images, texts, above) for above in sides), key=len)
-    captions = {i: elements[t].text for i, t in paired.items()}
+    captions = {image: elements[text].text for image, text in paired.items()}
     notes = _notes(elements, layouts)
-    for i in images:
-        title = _title_above(elements, layouts, i, notes)
-        if i not in captions and title:
-            captions[i] = title
+    for image in images:
+        title = _title_above(elements, layouts, image, notes)
+        if image not in captions and title:
+            captions[image] = title
     parent: int | None = None
     for i, element in enumerate(elements):
         parent = parent if element.part else i
@@ -43,15 +43,16 @@ def _pairs(
     elements: Sequence[PageElement], images: Sequence[int], texts: Sequence[int], above: Mapping[str, bool]
 ) -> dict[int, int]:
     """Images with their captions, the closest first; `above` says for each kind whether captions are above."""
+    is_above = {text: above.get(_captioned_kind(elements[text]), False) for text in texts}
     distances = sorted(
-        (_distance_to_caption(elements[i], elements[t], above.get(_captioned_kind(elements[t]), False)), i, t)
-        for i in images
-        for t in texts
+        (_distance_to_caption(elements[image], elements[text], is_above[text]), image, text)
+        for image in images
+        for text in texts
     )
     caption_of_image: dict[int, int] = {}
-    for distance, i, t in distances:
-        if distance < CAPTION_REACH and i not in caption_of_image and t not in caption_of_image.values():
-            caption_of_image[i] = t
+    for distance, image, text in distances:
+        if distance < CAPTION_REACH and image not in caption_of_image and text not in caption_of_image.values():
+            caption_of_image[image] = text
     return caption_of_image
 
 

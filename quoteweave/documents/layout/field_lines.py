@@ -72,7 +72,9 @@ def without_words_in(lines: Sequence[Line], fields: Sequence[Line]) -> Sequence[
     known = SpatialIndex(fields)
     remaining = ((line, [word for word in line.words if not _stands_in(word, known)]) for line in lines)
     return [
-        line if len(words) == len(line.words) else replace(line, words=tuple(words), box=hull(w.box for w in words))
+        line
+        if len(words) == len(line.words)
+        else replace(line, words=tuple(words), box=hull(word.box for word in words))
         for line, words in remaining
         if words
     ]

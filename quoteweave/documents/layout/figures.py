@@ -315,7 +315,8 @@ def _infographics(pictures: Sequence[Box], text: _Text, page_size: tuple[float, 
         return list(pictures)
     parts = [*(_Part(box, True) for box in pictures), *(_Part(line.box, False) for line in loose)]
     groups = _close_together(parts, (SLIDE_REACH[0] * page_size[0], SLIDE_REACH[1] * page_size[1]))
-    united = [hull(part.box for part in group) for group in groups if len(group) > 5 and any(p.drawn for p in group)]
+    large = (group for group in groups if len(group) > 5 and any(part.drawn for part in group))
+    united = [hull(part.box for part in group) for group in large]
     united = [box for box in united if not _is_mostly_prose(box, text)]
     separate = [box for box in pictures if not any(inside(box, united_box) > 0.9 for united_box in united)]
     return _merged([*united, *separate], _overlaps)

@@ -146,8 +146,8 @@ def _without_covered(rules: Sequence[Box]) -> list[Box]:
     """Drop rules that are on a longer one."""
     distinct: list[Box] = []
     for x1, y1, x2, y2 in sorted(rules, key=lambda rule: rule[0] - rule[2] + rule[1] - rule[3])[:MAX_RULES]:
-        grown = (x1 + SAME, y1 + SAME, x2 - SAME, y2 - SAME)
-        if not any(k[0] <= grown[0] and k[1] <= grown[1] and grown[2] <= k[2] and grown[3] <= k[3] for k in distinct):
+        left, top, right, bottom = x1 + SAME, y1 + SAME, x2 - SAME, y2 - SAME
+        if not any(a <= left and b <= top and right <= c and bottom <= d for a, b, c, d in distinct):
             distinct.append((x1, y1, x2, y2))
     return distinct
 

@@ -19,7 +19,7 @@ from quoteweave.documents.layout.tables.cells import Table, cells_of
 from quoteweave.documents.layout.unread_text import count_missed, count_unseen, shows_unread_text
 from quoteweave.documents.layout.used_lines import UsedLines, used_lines
 from quoteweave.documents.sources.bookmarks import Bookmark
-from quoteweave.documents.sources.lines import Line, Word, translated, with_bullets
+from quoteweave.documents.sources.lines import Line, Word, moved, translated, with_bullets
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Pixels, Raster, RawPage
 
@@ -263,7 +263,7 @@ class _PageText:
         """The words on the crop of a box, in coordinates of the crop."""
         x, y = _corner(box)
         near = self.words.intersecting(box, CROP_MARGIN)
-        return [Word(w.text, (w.box[0] - x, w.box[1] - y, w.box[2] - x, w.box[3] - y)) for w in near]
+        return [Word(word.text, moved(word.box, -x, -y)) for word in near]
 
 
 def _corner(box: Box) -> tuple[float, float]:

@@ -131,13 +131,13 @@ def _turns(picture: Raster, lines: Sequence[Line], ocr: Ocr) -> int:
 
 def _has_words_of(lines: Sequence[Line], ocr_lines: Sequence[Line]) -> bool:
     """Whether OCR read at least one in four words of the text layer, or nothing of which it is sure."""
-    words, ocr_words = (
-        {w.text.casefold() for line in source_lines for w in line.words if len(w.text) > 2}
-        for source_lines in (lines, ocr_lines)
-    )
-    return 4 * len(words & ocr_words) >= len(words) or _certain_letters(ocr_lines) < SURE * max(
-        1, count_letters(ocr_lines)
-    )
+    words, ocr_words = _long_words(lines), _long_words(ocr_lines)
+    is_unsure = _certain_letters(ocr_lines) < SURE * max(1, count_letters(ocr_lines))
+    return is_unsure or 4 * len(words & ocr_words) >= len(words)
+
+
+def _long_words(lines: Sequence[Line]) -> set[str]:
+    return {word.text.casefold() for line in lines for word in line.words if len(word.text) > 2}
 
 
 def _read_share(lines: Sequence[Line]) -> float:

@@ -135,7 +135,8 @@ def _is_adjacent(a: Box, b: Box, size: float) -> bool:
 def _line_of(pieces: Sequence[TextRun]) -> Line:
     words = tuple(word for piece in pieces for word in piece.words)
     main = max(pieces, key=lambda piece: sum(len(word.text) for word in piece.words))
-    bold = sum(len(w.text) for p in pieces if p.bold for w in p.words) * 2 > sum(len(w.text) for w in words)
+    in_bold = sum(len(word.text) for piece in pieces if piece.bold for word in piece.words)
+    bold = 2 * in_bold > sum(len(word.text) for word in words)
     box = hull(word.box for word in words)
     return Line(words, box, main.size, main.baseline, main.font, bold, main.upright, pieces[-1].tag)
 
@@ -176,11 +177,12 @@ def _bare(word: str) -> str:
 
 def translated(line: Line, x: float, y: float) -> Line:
     """Move the line by `x` points to the right and `y` points down."""
-    words = tuple(Word(word.text, _moved_box(word.box, x, y)) for word in line.words)
-    return replace(line, words=words, box=_moved_box(line.box, x, y), baseline=line.baseline + y)
+    words = tuple(Word(word.text, moved(word.box, x, y)) for word in line.words)
+    return replace(line, words=words, box=moved(line.box, x, y), baseline=line.baseline + y)
 
 
-def _moved_box(box: Box, x: float, y: float) -> Box:
+def moved(box: Box, x: float, y: float) -> Box:
+    """The box moved by `x` points to the right and `y` points down."""
     return (box[0] + x, box[1] + y, box[2] + x, box[3] + y)
 
 

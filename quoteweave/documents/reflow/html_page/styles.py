@@ -279,7 +279,8 @@ def _effects_of_selectors(sheets: Sequence[str]) -> Iterator[tuple[list[str], di
                 continue
             for selector in selectors.split(","):
                 parts = selector.replace(">", " ").split()[:_MAX_AROUND]
-                applicable = effects if len(parts) == 1 else {n: e for n, e in effects.items() if n in _ANYWHERE}
+                anywhere = {name: effect for name, effect in effects.items() if name in _ANYWHERE}
+                applicable = effects if len(parts) == 1 else anywhere
                 if applicable and parts and all(map(_SIMPLE.fullmatch, parts)):
                     yield parts, applicable
 

@@ -272,8 +272,8 @@ def _letter_under(accent: int, codes: Ints, boxes: Floats) -> int | None:
     height = boxes[:, 3] - boxes[:, 1]
     gaps = np.maximum(boxes[:, 1] - y2, y1 - boxes[:, 3])
     near = (boxes[:, 0] <= middle) & (middle <= boxes[:, 2]) & (gaps < 0.5 * height) & (codes > SPACE)
-    letters = [j for j in map(int, np.flatnonzero(near)) if codes[j] not in ACCENTS and chr(codes[j]).isalpha()]
-    return min(letters, key=lambda j: float(abs(gaps[j])), default=None)
+    letters = [at for at in map(int, np.flatnonzero(near)) if codes[at] not in ACCENTS and chr(codes[at]).isalpha()]
+    return min(letters, key=lambda at: float(abs(gaps[at])), default=None)
 
 
 def _spaces_around(accent: int, codes: Ints, boxes: Floats, gap: float) -> slice:
