@@ -72,40 +72,40 @@ def verify(folder: Path) -> None:
 def verify_file(path: Path, checksum: str) -> None:
     """Raise CollectionError where a file is missing, cannot be read, or has another checksum."""
     try:
-        found = file_checksum(path)
+        actual = file_checksum(path)
     except (FileNotFoundError, NotADirectoryError):
         raise CollectionError(f"{path} is missing") from None
     except OSError as error:
         raise CollectionError(f"{path} cannot be read ({error.strerror or error})") from error
     except ValueError as error:  # a name that no file can have
         raise CollectionError(f"{path.parent / CHECKSUMS} is damaged: {error}") from error
-    if found != checksum:
+    if actual != checksum:
         raise CollectionError(f"{path} is damaged: its content is not what was written")
 
 
-def sealed_bytes(data: bytes, *, name: str) -> bytes:
+def sealed_bytes(content: bytes, *, name: str) -> bytes:
     """The data with a line before it that holds its checksum and its name's, for `unsealed_bytes`."""
-    return _hexdigest(name.encode() + b"\n" + data) + b"\n" + data
+    return _hexdigest(name.encode() + b"\n" + content) + b"\n" + content
 
 
-def unsealed_bytes(data: bytes, *, name: str) -> bytes | None:
+def unsealed_bytes(sealed: bytes, *, name: str) -> bytes | None:
     """Return the data that `sealed_bytes` was given under that name; None if it is damaged, or sealed under another."""
-    checksum, _, content = data.partition(b"\n")
+    checksum, _, content = sealed.partition(b"\n")
     # Earlier versions left the name out.
     return content if checksum in (_hexdigest(name.encode() + b"\n" + content), _hexdigest(content)) else None
 
 
-def _hexdigest(data: bytes) -> bytes:
+def _hexdigest(content: bytes) -> bytes:
     import xxhash
 
-    return xxhash.xxh3_128_hexdigest(data).encode()
+    return xxhash.xxh3_128_hexdigest(content).encode()
 
 
-def bytes_checksum(data: bytes) -> bytes:
+def bytes_checksum(content: bytes) -> bytes:
     """XXH3, 64 bits, of bytes."""
     import xxhash
 
-    return xxhash.xxh3_64_digest(data)
+    return xxhash.xxh3_64_digest(content)
 
 
 def sealed_record(record: Record) -> bytes:
@@ -113,9 +113,9 @@ def sealed_record(record: Record) -> bytes:
     return json.dumps({**record.model_dump(mode="json"), _FIELD: record_checksum(record)}, ensure_ascii=False).encode()
 
 
-def unsealed_record(model: type[R], data: bytes) -> R:
+def unsealed_record(model: type[R], sealed: bytes) -> R:
     """The record that `sealed_record` wrote. Raises ValueError where the data is damaged."""
-    fields = json.loads(data)
+    fields = json.loads(sealed)
     checksum = fields.pop(_FIELD, None) if isinstance(fields, dict) else None
     record = model.model_validate(fields)
     if checksum != record_checksum(record):
@@ -140,12 +140,12 @@ def row_checksum(*values: str | bytes | int | None) -> int:
     return int(xxhash.xxh3_64_intdigest(written)) - (1 << 63)
 
 
-def block_checksums(data: Any) -> "Sums":
+def block_checksums(buffer: Any) -> "Sums":
     """(blocks,) XXH3, 64 bits, of each `BLOCK_BYTES` of a buffer of bytes; the last block may be shorter."""
     import numpy as np
     import xxhash
 
-    view = memoryview(data).cast("B") if len(data) else memoryview(b"")
+    view = memoryview(buffer).cast("B") if len(buffer) else memoryview(b"")
     starts = range(0, len(view), BLOCK_BYTES)
     sums = [xxhash.xxh3_64_intdigest(view[start : start + BLOCK_BYTES]) for start in starts]
     return np.array(sums, np.uint64)
@@ -167,7 +167,7 @@ class BlockChecksums:
         """How many blocks there are."""
         return block_count(self.size)
 
-    def verify(self, data: Any, first: int, last: int, known: "npt.NDArray[np.bool_] | None" = None) -> None:
+    def verify(self, file_bytes: Any, first: int, last: int, known: "npt.NDArray[np.bool_] | None" = None) -> None:
         """Verify the blocks of the file, whose content is `data`, that hold the bytes from `first` to `last`.
 
         Blocks marked as right in `known` are skipped, and those found right are marked there. Raises CollectionError.
@@ -177,12 +177,12 @@ class BlockChecksums:
         for number in range((first - self.start) // BLOCK_BYTES, block_count(last - self.start)):
             if known is not None and known[number]:
                 continue
-            at = self.start + number * BLOCK_BYTES
-            block = data[at : min(at + BLOCK_BYTES, self.start + self.size)]
+            block_start = self.start + number * BLOCK_BYTES
+            block = file_bytes[block_start : min(block_start + BLOCK_BYTES, self.start + self.size)]
             if number >= len(self.sums) or xxhash.xxh3_64_intdigest(block) != self.sums[number]:
                 raise CollectionError(
-                    f"{self.path}, which holds vectors of the index, is damaged: what stands there from byte {at:,} on "
-                    "is not what was written"
+                    f"{self.path}, which holds vectors of the index, is damaged: what stands there from byte "
+                    f"{block_start:,} on is not what was written"
                 )
             if known is not None:
                 known[number] = True
@@ -204,23 +204,23 @@ def map_file(path: Path) -> "npt.NDArray[np.uint8]":
 
     try:
         with path.open("rb") as file:
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError:
         raise CollectionError(f"{path} is missing, which holds vectors of the index") from None
     except OSError as error:
         raise CollectionError(f"cannot read {path}, which holds vectors of the index: {error}") from error
     except ValueError as error:  # it is empty
         raise CollectionError(f"{path}, which holds vectors of the index, is damaged: {error}") from error
-    return np.frombuffer(mapped, np.uint8)
+    return np.frombuffer(mapping, np.uint8)
 
 
 def mapped_numbers(
-    data: "npt.NDArray[np.uint8]", path: Path, offset: int, *, shape: tuple[int, int], dtype: Any
+    mapped_bytes: "npt.NDArray[np.uint8]", path: Path, offset: int, *, shape: tuple[int, int], dtype: Any
 ) -> Any:
     """The array of that shape at byte `offset` of a mapped file. Raises CollectionError where the file is too short."""
     import numpy as np
 
     size = shape[0] * shape[1] * np.dtype(dtype).itemsize
-    if offset + size > len(data):
+    if offset + size > len(mapped_bytes):
         raise CollectionError(f"{path}, which holds vectors of the index, is damaged: it was cut short")
-    return np.frombuffer(data.data, dtype, shape[0] * shape[1], offset).reshape(shape)
+    return np.frombuffer(mapped_bytes.data, dtype, shape[0] * shape[1], offset).reshape(shape)

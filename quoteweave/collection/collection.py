@@ -28,9 +28,7 @@ from quoteweave.core.errors import CollectionExists, QuoteNotFound, StorageError
 from quoteweave.core.records import HEADERS_AND_FOOTERS, Document, Filter, Page, PageWords, Quote
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    Rows = np.ndarray[tuple[int], np.dtype[np.int64]]
+    from quoteweave.collection.views import Rows
 
 _PAGES = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY number"
 _PAGE = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM documents WHERE name = ?) AND number = ?"
@@ -176,19 +174,19 @@ class Collection:
         by_kind: dict[str, int] = {}
         by_layout: dict[str, int] = {}
         with self._catalog.read() as db:
-            for what, layout, count in db.execute(_COUNTS):
+            for kind, layout, count in db.execute(_COUNTS):
                 if layout is None:
-                    totals[what] = count
+                    totals[kind] = count
                 else:
-                    by_kind[what] = by_kind.get(what, 0) + count
+                    by_kind[kind] = by_kind.get(kind, 0) + count
                     by_layout[layout] = by_layout.get(layout, 0) + count
             return CollectionCounts.model_validate({**totals, "by_kind": by_kind, "by_layout": by_layout})
 
     def documents(self) -> list[Document]:
         """Every document, by name."""
         with self._catalog.read() as db:
-            found = db.execute("SELECT record FROM checked_documents ORDER BY name")
-            return [Document.model_validate_json(record) for (record,) in found]
+            rows = db.execute("SELECT record FROM checked_documents ORDER BY name")
+            return [Document.model_validate_json(record) for (record,) in rows]
 
     def document(self, name: str) -> Document:
         """The document of that name."""
@@ -240,8 +238,8 @@ class Collection:
     def failures(self) -> list[Failure]:
         """Files that could not become documents, by name."""
         with self._catalog.read() as db:
-            found = db.execute("SELECT record FROM checked_failures ORDER BY name")
-            return [Failure.model_validate_json(record) for (record,) in found]
+            rows = db.execute("SELECT record FROM checked_failures ORDER BY name")
+            return [Failure.model_validate_json(record) for (record,) in rows]
 
     def unread_files_note(self, where: Filter | None = None) -> str | None:
         """A note on how many files that the filter may admit could not be read; None where all were."""
@@ -257,16 +255,16 @@ class Collection:
     def page(self, name: str, number: int) -> Page:
         """A document's page (from 0). Raises UsageError where the document has no such page."""
         with self._catalog.read() as db:
-            found = db.execute(_PAGE, (name, number)).fetchone()
-            if found is None:
+            row = db.execute(_PAGE, (name, number)).fetchone()
+            if row is None:
                 require_documents(db, [name])
                 raise UsageError(f"{name!r} has no page {number} (counted from 0)")
-            return Page.model_validate_json(found[0])
+            return Page.model_validate_json(row[0])
 
     def page_quotes(self, name: str, number: int) -> list[Quote]:
         """The quotes of a document's page (from 0), as its parser ordered them; headers and footers included."""
-        here = Filter(documents=(name,), first_page=number, last_page=number)
-        return self.quotes(here, retrievable_only=False)
+        on_page = Filter(documents=(name,), first_page=number, last_page=number)
+        return self.quotes(on_page, retrievable_only=False)
 
     def page_words(self, name: str, number: int) -> PageWords | None:
         """The words of a document's page (from 0), with their boxes.
@@ -285,10 +283,10 @@ class Collection:
     def quote(self, id: str) -> Quote:
         """The quote of that id. Raises QuoteNotFound."""
         with self._catalog.read() as db:
-            found = db.execute(_QUOTE, (escape_invalid_unicode(id),)).fetchone()
-            if found is None:
+            row = db.execute(_QUOTE, (escape_invalid_unicode(id),)).fetchone()
+            if row is None:
                 raise QuoteNotFound(f"no quote has the id {id!r}; its document may have been changed or removed since")
-            return Quote.model_validate_json(found[0])
+            return Quote.model_validate_json(row[0])
 
     def quotes(self, where: Filter | None = None, *, retrievable_only: bool = True) -> list[Quote]:
         """The quotes that pass the filter, by row; without headers and footers unless asked."""
@@ -308,8 +306,8 @@ class Collection:
         with self._catalog.read() as db:
             documents = db.execute("SELECT key, record FROM checked_documents ORDER BY name")
             for key, document in documents:
-                of_document = "SELECT row, record FROM checked_quotes WHERE document = ? ORDER BY row"
-                rows = db.execute(of_document, (key,)).fetchall()
+                quotes_query = "SELECT row, record FROM checked_quotes WHERE document = ? ORDER BY row"
+                rows = db.execute(quotes_query, (key,)).fetchall()
                 quotes = [Quote.model_validate_json(record) for _, record in rows]
                 yield Document.model_validate_json(document), [row for row, _ in rows], quotes
 
@@ -340,8 +338,8 @@ class Collection:
     def quotes_at(self, rows: Sequence[int]) -> list[Quote | None]:
         """The quote of each row, in the order given; None where it has been removed."""
         wanted = [int(row) for row in rows]
-        found = self._recent.at(wanted)
-        return [found.get(row) for row in wanted]
+        quotes = self._recent.at(wanted)
+        return [quotes.get(row) for row in wanted]
 
     def rows_containing(self, text: str, *, first: int = 0, last: int | None = None) -> "Rows":
         """Rows of the quotes whose text, caption or OCR text contains exactly this string, ascending, as int64.
@@ -351,8 +349,8 @@ class Collection:
         import numpy as np
 
         # In brackets, the wildcards of GLOB stand for themselves.
-        written = re.sub(r"([*?[])", r"[\1]", json.dumps(text, ensure_ascii=False)[1:-1])
-        parameters = {"written": f"*{written}*", "text": text, "first": first, "last": last}
+        json_text = re.sub(r"([*?[])", r"[\1]", json.dumps(text, ensure_ascii=False)[1:-1])
+        parameters = {"written": f"*{json_text}*", "text": text, "first": first, "last": last}
         with self._catalog.read() as db:
             return np.fromiter((row for (row,) in db.execute(_CONTAINING, parameters)), dtype=np.int64)
 
@@ -360,9 +358,9 @@ class Collection:
         """The files of the lexical index, and the number of documents in them, which are all those of the catalogue."""
 
         def read(db: sqlite3.Connection) -> tuple[list[Path], int]:
-            found = db.execute("SELECT name FROM segments ORDER BY number").fetchall()
+            rows = db.execute("SELECT name FROM segments ORDER BY number").fetchall()
             (count,) = db.execute("SELECT count(*) FROM documents").fetchone()
-            return [self._folder.segments.root / name for (name,) in found], count
+            return [self._folder.segments.root / name for (name,) in rows], count
 
         return self._recent.result("segments", read)
 
@@ -375,15 +373,15 @@ class Collection:
 
     def index_state(self, fingerprint: str) -> IndexState | None:
         """The current index of that fingerprint; None where there is none, or where its folder is gone."""
-        before = None
+        previous_state = None
         while True:
             state = next(iter(self._index_states(fingerprint)), None)
             # The folder may be gone because the next generation has just replaced it: then look again.
             if state is None or state.folder.is_dir():
                 return state
-            if state == before:
+            if state == previous_state:
                 return None
-            before = state
+            previous_state = state
 
     def indexes(self) -> list[IndexState]:
         """The current index of each fingerprint, by name, including damaged and lost ones."""

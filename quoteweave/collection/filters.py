@@ -64,9 +64,9 @@ def unread_files_note(db: sqlite3.Connection, where: Filter | None, root: Path) 
     (count,) = db.execute(_UNREAD, (None if where is None else _json(where.documents),)).fetchone()
     if not count:
         return None
-    what = "what it says is missing here" if count == 1 else "what they say is missing here"
+    consequence = "what it says is missing here" if count == 1 else "what they say is missing here"
     return note_text(
-        f"{pluralize(count, 'file')} could not be read: {what}",
+        f"{pluralize(count, 'file')} could not be read: {consequence}",
         remedy=f"see which with: quoteweave status -c {shlex.quote(str(root))}",
     )
 
@@ -79,13 +79,13 @@ def require_documents(db: sqlite3.Connection, names: Iterable[str]) -> None:
     if missing:
         known = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY name")]
         messages = [_unknown(name, known) for name in missing[:MAX_NAMED]]
-        more = [f"and {len(missing) - MAX_NAMED:,} others"] if len(missing) > MAX_NAMED else []
-        raise UsageError("; ".join([*messages, *more]), remedy="quoteweave list shows them all")
+        remainder = [f"and {len(missing) - MAX_NAMED:,} others"] if len(missing) > MAX_NAMED else []
+        raise UsageError("; ".join([*messages, *remainder]), remedy="quoteweave list shows them all")
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    near = similar_names(name, known)
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    similar = similar_names(name, known)
+    hint = f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ""
     return f"no document is named {name!r}{hint}"
 
 

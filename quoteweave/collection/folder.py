@@ -44,10 +44,10 @@ class Reserve:
     def keep(self) -> None:
         """Reserve the space if it is not reserved yet: less where the disk has less, and none where it has none."""
         with suppress(OSError):
-            held = self.path.stat().st_size if self.path.exists() else 0
-            size = min(_RESERVE_BYTES, held + shutil.disk_usage(self.path.parent).free - _LEFT_FREE)
-            if size > held:
-                self.path.write_bytes(bytes(size))
+            reserved_bytes = self.path.stat().st_size if self.path.exists() else 0
+            target_bytes = min(_RESERVE_BYTES, reserved_bytes + shutil.disk_usage(self.path.parent).free - _LEFT_FREE)
+            if target_bytes > reserved_bytes:
+                self.path.write_bytes(bytes(target_bytes))
 
     def release(self) -> None:
         """Release the space; the next writer that finds enough of it reserves it again."""

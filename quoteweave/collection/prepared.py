@@ -50,7 +50,7 @@ def prepare_document(
         path=origin.path,
         pages=[(page.number, storable_json(page, name)) for page in parsed.pages],
         quotes=PackedTexts.of(storable_json(quote, name) for quote in _named_quotes(document, parsed)),
-        words=_words(document, parsed),
+        words=_page_words(document, parsed),
         source=sources.put(path, origin.content),
     )
 
@@ -129,7 +129,7 @@ def _named_quotes(document: Document, parsed: ParsedDocument) -> Iterator[Quote]
         yield quote.model_copy(update={"id": f"{document.id}:{quote.id}", "document": document.name})
 
 
-def _words(document: Document, parsed: ParsedDocument) -> list[tuple[int, bytes]]:
+def _page_words(document: Document, parsed: ParsedDocument) -> list[tuple[int, bytes]]:
     pages = sorted(page.number for page in parsed.pages)
     if parsed.page_words and sorted(words.page for words in parsed.page_words) != pages:
         raise ValueError(f"the parser of {document.name!r} gave the words of other pages than it has")
@@ -145,8 +145,8 @@ def storable_json(record: Record, name: str) -> str:
             return text
     except ValueError:
         pass
-    what = f"quote {record.id}" if isinstance(record, Quote) else f"its {type(record).__name__.lower()} record"
-    raise DamagedDocument(f"{name!r} cannot be stored: {what} holds text or numbers that are not valid")
+    subject = f"quote {record.id}" if isinstance(record, Quote) else f"its {type(record).__name__.lower()} record"
+    raise DamagedDocument(f"{name!r} cannot be stored: {subject} holds text or numbers that are not valid")
 
 
 def storable_text(value: str, name: str) -> str:

@@ -14,8 +14,8 @@ from quoteweave.collection.stores.image_texts import prune_descriptions
 from quoteweave.collection.unreferenced import unfinished_pages, unreferenced_files
 from quoteweave.core.errors import CollectionLocked, StorageError, note_text
 
-_LEFT = "SELECT indexes.fingerprint, name, generation FROM unclean_indexes JOIN indexes USING (fingerprint)"
-_SHOWN = 3
+_UNCLEAN = "SELECT indexes.fingerprint, name, generation FROM unclean_indexes JOIN indexes USING (fingerprint)"
+_MAX_LISTED = 3
 
 
 def record_removal(db: sqlite3.Connection, name: str) -> None:
@@ -46,9 +46,9 @@ def finish_removals(folder: CollectionFolder, prune: Callable[[], None]) -> tupl
     """
     if not has_unfinished_removals(folder):
         return ()
-    steps = (_indexes, _files, _descriptions, _catalogue)
+    steps = (_trace_in_indexes, _trace_in_files, _trace_in_descriptions, _trace_in_catalogue)
     prune()
-    remaining_traces = [sentence for step in steps if (sentence := _done(step, folder)) is not None]
+    remaining_traces = [sentence for step in steps if (sentence := _remaining_trace(step, folder)) is not None]
     if not remaining_traces:
         with folder.catalog.write() as db:
             db.execute("DELETE FROM unclean_indexes")
@@ -56,32 +56,34 @@ def finish_removals(folder: CollectionFolder, prune: Callable[[], None]) -> tupl
     return tuple(remaining_traces)
 
 
-def _done(step: Callable[[CollectionFolder], str | None], folder: CollectionFolder) -> str | None:
+def _remaining_trace(step: Callable[[CollectionFolder], str | None], folder: CollectionFolder) -> str | None:
     try:
         return step(folder)
     except (StorageError, CollectionLocked) as error:
         return f"what was removed may still be in {folder.root}: {error}"
 
 
-def _indexes(folder: CollectionFolder) -> str | None:
+def _trace_in_indexes(folder: CollectionFolder) -> str | None:
     with folder.catalog.read() as db:
-        found = db.execute(_LEFT).fetchall()
-    left = [name for fingerprint, name, number in found if folder.generations.path(fingerprint, number).is_dir()]
-    if not left:
+        rows = db.execute(_UNCLEAN).fetchall()
+    uncleaned_names = [
+        name for fingerprint, name, number in rows if folder.generations.path(fingerprint, number).is_dir()
+    ]
+    if not uncleaned_names:
         return None
-    names = " and ".join(dict.fromkeys(left))
+    names = " and ".join(dict.fromkeys(uncleaned_names))
     return f"the index {names} still holds names and vectors of what was removed, until it is brought up to date"
 
 
-def _files(folder: CollectionFolder) -> str | None:
-    found = [str(path) for path in (*unreferenced_files(folder), *unfinished_pages(folder))]
-    if not found:
+def _trace_in_files(folder: CollectionFolder) -> str | None:
+    remaining_paths = [str(path) for path in (*unreferenced_files(folder), *unfinished_pages(folder))]
+    if not remaining_paths:
         return None
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return f"these files could not be removed, and may hold what was: {', '.join(found[:_SHOWN])}{more}"
+    more = f" and {len(remaining_paths) - _MAX_LISTED} more" if len(remaining_paths) > _MAX_LISTED else ""
+    return f"these files could not be removed, and may hold what was: {', '.join(remaining_paths[:_MAX_LISTED])}{more}"
 
 
-def _descriptions(folder: CollectionFolder) -> str | None:
+def _trace_in_descriptions(folder: CollectionFolder) -> str | None:
     with folder.catalog.read() as db:
         images = {key for (key,) in db.execute("SELECT DISTINCT image FROM quotes WHERE image IS NOT NULL")}
     if prune_descriptions(folder.root, images):
@@ -89,15 +91,15 @@ def _descriptions(folder: CollectionFolder) -> str | None:
     return "descriptions of removed pictures stay until the command that describes pictures now ends; it removes them"
 
 
-def _catalogue(folder: CollectionFolder) -> str | None:
+def _trace_in_catalogue(folder: CollectionFolder) -> str | None:
     path = folder.catalog.path
     try:
         if folder.catalog.rewrite():
             return None
     except StorageError as error:
-        needed = f"rewriting it takes {path.stat().st_size / 1e6:.1f} MB"
+        space_needed = f"rewriting it takes {path.stat().st_size / 1e6:.1f} MB"
         return note_text(
-            f"{path} may still hold parts of what was removed until the next change: {error.summary} ({needed})",
+            f"{path} may still hold parts of what was removed until the next change: {error.summary} ({space_needed})",
             remedy=error.remedy,
         )
     return note_text(

@@ -136,8 +136,8 @@ def _read_error(path: Path, error: sqlite3.Error) -> CollectionError:
         )
     # Our statements never change, so one that SQLite cannot execute met a schema that is not ours; text that is not
     # valid Unicode is found by Python's own module, whose error has no code.
-    what = "a record in it is not what was written" if "user-defined function" in str(error) else str(error)
-    return damage_error(path, what)
+    reason = "a record in it is not what was written" if "user-defined function" in str(error) else str(error)
+    return damage_error(path, reason)
 
 
 def primary_code(error: sqlite3.Error) -> int:

@@ -60,27 +60,27 @@ def referenced_keys(folder: CollectionFolder) -> ReferencedKeys:
         for fingerprint, key in db.execute("SELECT fingerprint, key FROM shards"):
             shards[fingerprint].add(key)
         segments = {name for (name,) in db.execute("SELECT name FROM segments")}
-    states = _current(folder)
+    states = _current_states(folder)
     for state in states:
         # An index that is not up to date may still use the vectors of a removed document.
         if (manifest := try_read_manifest(state)) is not None:
             shards[shards_fingerprint(state.fingerprint)].update(manifest.documents.values())
-    milvus = {name for state in states for name in _pointed(state.folder)}
+    milvus = {name for state in states for name in _milvus_names(state.folder)}
     generations = {state.fingerprint: state.generation for state in states}
     return ReferencedKeys(images, sources, shards, generations, milvus, segments)
 
 
 def shards_of_pictures(folder: CollectionFolder) -> set[str]:
     """Fingerprints of the shards of indexes whose encoder sees pictures, not words."""
-    manifests = [(state, try_read_manifest(state)) for state in _current(folder)]
+    manifests = [(state, try_read_manifest(state)) for state in _current_states(folder)]
     return {
         shards_fingerprint(state.fingerprint)
-        for state, held in manifests
-        if held is not None and held.view in VISUAL_VIEWS
+        for state, manifest in manifests
+        if manifest is not None and manifest.view in VISUAL_VIEWS
     }
 
 
-def _current(folder: CollectionFolder) -> list[IndexState]:
+def _current_states(folder: CollectionFolder) -> list[IndexState]:
     with folder.catalog.read() as db:
         return index_states(db, folder.generations)
 
@@ -91,15 +91,15 @@ def remove_unused(folder: CollectionFolder) -> None:
     Pages of documents whose reading is not finished stay. Only for the owner of the writer's lock. Raises
     StorageError where the disk refuses.
     """
-    used = referenced_keys(folder)
-    folder.images.prune(used.images)
-    folder.ocr_texts.prune(used.images)
-    folder.sources.prune(used.sources)
-    folder.shards.prune(used.shards)
-    folder.generations.prune(used.generations)
-    folder.segments.prune(used.segments)
+    referenced = referenced_keys(folder)
+    folder.images.prune(referenced.images)
+    folder.ocr_texts.prune(referenced.images)
+    folder.sources.prune(referenced.sources)
+    folder.shards.prune(referenced.shards)
+    folder.generations.prune(referenced.generations)
+    folder.segments.prune(referenced.segments)
     for path in (folder.root / MILVUS_FOLDER / "collections").glob("quoteweave_*"):
-        if re.fullmatch(MILVUS_NAME_PATTERN, path.name) and path.name not in used.milvus:
+        if re.fullmatch(MILVUS_NAME_PATTERN, path.name) and path.name not in referenced.milvus:
             shutil.rmtree(path, ignore_errors=True)
     for path in folder.root.glob(f".{DESCRIPTIONS}.*"):
         if path.suffix != ".lock":
@@ -111,22 +111,24 @@ def unreferenced_files(folder: CollectionFolder) -> Iterator[Path]:
 
     Pages of documents that are being read are not among them: the next `add` of these documents goes on from them.
     """
-    used = referenced_keys(folder)
-    for store, keys in ((folder.images, used.images), (folder.sources, used.sources)):
+    referenced = referenced_keys(folder)
+    for store, keys in ((folder.images, referenced.images), (folder.sources, referenced.sources)):
         yield from (path for path in _files(store.root) if path.relative_to(store.root).as_posix() not in keys)
-    crops = {key.partition(".")[0] for key in used.images}
+    crops = {key.partition(".")[0] for key in referenced.images}
     texts = ((path, path.relative_to(folder.ocr_texts.root).as_posix()) for path in _files(folder.ocr_texts.root))
     yield from (path for path, key in texts if key.partition(".")[0] not in crops)
-    kept = {folder.shards.root / name / f"{key}.npz" for name, keys in used.shards.items() for key in keys}
-    yield from (path for path in _files(folder.shards.root) if path not in kept)
-    current = {folder.generations.path(*generation) for generation in used.generations.items()}
+    referenced_shards = {
+        folder.shards.root / name / f"{key}.npz" for name, keys in referenced.shards.items() for key in keys
+    }
+    yield from (path for path in _files(folder.shards.root) if path not in referenced_shards)
+    current = {folder.generations.path(*generation) for generation in referenced.generations.items()}
     plans = {folder.parent / PLAN for folder in current}
     yield from (
         path for path in _files(folder.generations.root) if path not in plans and not current & set(path.parents)
     )
-    yield from (path for path in _files(folder.segments.root) if path.name not in used.segments)
+    yield from (path for path in _files(folder.segments.root) if path.name not in referenced.segments)
     root = folder.root / MILVUS_FOLDER / "collections"
-    yield from (path for path in _files(root) if path.relative_to(root).parts[0] not in used.milvus)
+    yield from (path for path in _files(root) if path.relative_to(root).parts[0] not in referenced.milvus)
     yield from (path for path in folder.root.glob(f".{DESCRIPTIONS}.*") if path.suffix != ".lock")
 
 
@@ -139,7 +141,7 @@ def _files(root: Path) -> Iterator[Path]:
     return (path for path in sorted(root.rglob("*")) if not path.is_dir())
 
 
-def _pointed(generation: Path) -> set[str]:
+def _milvus_names(generation: Path) -> set[str]:
     """The collection in Milvus that an index points to, if it is a Milvus index."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         return {str(json.loads((generation / MILVUS_POINTER).read_bytes())["collection"])}

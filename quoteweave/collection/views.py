@@ -49,14 +49,14 @@ def item_views(quotes: Sequence[Quote], view: View, unit: Unit, pictures: ImageP
         raise ValueError(f"the view {view!r} needs pictures")
     if view == "ocr_text" and pictures is not None:
         quotes = [with_ocr_text(quote, pictures) for quote in quotes]
-    items = [[quote] for quote in quotes] if unit == "quote" else _pages(quotes)
+    quotes_of_items = [[quote] for quote in quotes] if unit == "quote" else _pages(quotes)
     if view not in VISUAL_VIEWS or pictures is None:
-        return [_text_view(item, view, unit) for item in items]
+        return [_text_view(item_quotes, view, unit) for item_quotes in quotes_of_items]
     return [
-        _text_view(item, view, unit)
-        if view == "mixed" and unit == "quote" and item[0].kind == "text"
-        else _picture_view(item[0], unit, pictures)
-        for item in items
+        _text_view(item_quotes, view, unit)
+        if view == "mixed" and unit == "quote" and item_quotes[0].kind == "text"
+        else _picture_view(item_quotes[0], unit, pictures)
+        for item_quotes in quotes_of_items
     ]
 
 
@@ -80,10 +80,10 @@ class PageMap:
     def __init__(self, documents: "Iterable[tuple[str, Rows, Rows]]") -> None:
         import numpy as np
 
-        found = [(rows, _first_rows(rows, pages)) for _, rows, pages in documents]
-        none = np.empty(0, dtype=np.int64)
-        rows = np.concatenate([none, *(rows for rows, _ in found)])
-        firsts = np.concatenate([none, *(firsts for _, firsts in found)])
+        quotes_and_firsts = [(rows, _first_rows(rows, pages)) for _, rows, pages in documents]
+        empty = np.empty(0, dtype=np.int64)
+        rows = np.concatenate([empty, *(rows for rows, _ in quotes_and_firsts)])
+        firsts = np.concatenate([empty, *(firsts for _, firsts in quotes_and_firsts)])
         order = np.lexsort((rows, firsts))
         self._rows, self._firsts = rows[order], firsts[order]
 
@@ -116,16 +116,20 @@ def _pages(quotes: Sequence[Quote]) -> list[list[Quote]]:
     return list(pages.values())
 
 
-def _text_view(item: Sequence[Quote], view: View, unit: Unit) -> ItemView:
-    text = _page_words(item, view) if unit == "page" else _words(item[0], view, section=item[0].section)
-    return ItemView(item[0], text if text.strip() else None, lambda: text)
+def _text_view(item_quotes: Sequence[Quote], view: View, unit: Unit) -> ItemView:
+    text = (
+        _page_words(item_quotes, view)
+        if unit == "page"
+        else _words(item_quotes[0], view, section=item_quotes[0].section)
+    )
+    return ItemView(item_quotes[0], text if text.strip() else None, lambda: text)
 
 
 def _page_words(quotes: Sequence[Quote], view: View) -> str:
     """All text of the page once: a scanned page's picture repeats as a whole what its other quotes say."""
-    words_of = [(quote, _words(quote, view, section=None)) for quote in quotes]
-    parts = [words for quote, words in words_of if words and quote.layout != "page"]
-    return "\n".join(parts or [words for _, words in words_of if words])
+    quotes_and_words = [(quote, _words(quote, view, section=None)) for quote in quotes]
+    parts = [words for quote, words in quotes_and_words if words and quote.layout != "page"]
+    return "\n".join(parts or [words for _, words in quotes_and_words if words])
 
 
 def _words(quote: Quote, view: View, *, section: str | None) -> str:
@@ -142,5 +146,5 @@ def _words(quote: Quote, view: View, *, section: str | None) -> str:
 def _picture_view(quote: Quote, unit: Unit, pictures: ImageProvider) -> ItemView:
     if unit == "quote":
         return ItemView(quote, pictures.crop_key(quote), partial(pictures.crop, quote))
-    where = (quote.document, quote.page)
-    return ItemView(quote, pictures.page_key(*where), partial(pictures.page_image, *where))
+    page = (quote.document, quote.page)
+    return ItemView(quote, pictures.page_key(*page), partial(pictures.page_image, *page))

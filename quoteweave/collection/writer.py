@@ -39,7 +39,7 @@ _FAILURE = "INSERT OR REPLACE INTO failures VALUES (?1, ?2, row_checksum(?2, ?1)
 _FORGET = "DELETE FROM failures WHERE name = ? OR name = json_extract(record, '$.root') || '/' || ?"
 _FAILED = "SELECT name FROM failures"
 # How many documents are counted at once when the lexical index is rebuilt.
-_AT_ONCE = 200
+_DOCUMENTS_AT_ONCE = 200
 _SHARD = "INSERT OR REPLACE INTO shards (document, fingerprint, key) SELECT key, ?, ? FROM documents WHERE name = ?"
 
 
@@ -66,7 +66,7 @@ class Writer:
         """
         names = [document.document.name for document in documents]
         with self._folder.catalog.write() as db:
-            replaced = _known(db, names)
+            replaced = _stored_names(db, names)
             for name in replaced:
                 db.execute("DELETE FROM documents WHERE name = ?", (name,))
                 record_removal(db, name)
@@ -78,11 +78,11 @@ class Writer:
             _increment_revision(db)
         self._prune_segments()
 
-    def store_words(self, one: PreparedDocument) -> None:
+    def store_words(self, prepared: PreparedDocument) -> None:
         """Store only the page words of a document that is already stored."""
         with self._folder.catalog.write() as db:
-            (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (one.document.name,)).fetchone()
-            store_words(db, key, one.words)
+            (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (prepared.document.name,)).fetchone()
+            store_words(db, key, prepared.words)
 
     def put(self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument) -> Document:
         """Prepare and store one document. Raises what `prepare` and `store` raise."""
@@ -201,29 +201,29 @@ class Writer:
             require_documents(db, [name])
             query = "SELECT record FROM checked_documents WHERE name = ?"
             (record,) = db.execute(query, (name,)).fetchone()
-            old = Document.model_validate_json(record)
-            new = old.model_copy(update={"metadata": dict(metadata)})
-            if new != old:
+            stored = Document.model_validate_json(record)
+            updated = stored.model_copy(update={"metadata": dict(metadata)})
+            if updated != stored:
                 update = """UPDATE documents SET record = ?1, checksum = row_checksum(?1, name, root, path, source)
                 WHERE name = ?2"""
-                db.execute(update, (storable_json(new, name), name))
+                db.execute(update, (storable_json(updated, name), name))
                 _increment_revision(db)
-        return new
+        return updated
 
-    def describe(self, words: Mapping[str, Mapping[str, str]]) -> None:
+    def describe(self, descriptions: Mapping[str, Mapping[str, str]]) -> None:
         """Store a vision model's descriptions of image quotes: by document, from quote id to `vlm_text`.
 
         All quotes of these documents get new rows, in the same order, because a row in an index stands for the words
         that the quote had when it was indexed; vectors of the old words no longer belong to the document. Raises
         UsageError for an unknown name, DamagedDocument for text that cannot be stored.
         """
-        of_pictures = json.dumps(sorted(shards_of_pictures(self._folder)))
+        picture_shards = json.dumps(sorted(shards_of_pictures(self._folder)))
         with self._folder.catalog.write() as db:
-            require_documents(db, words)
+            require_documents(db, descriptions)
             builder = SegmentBuilder()
-            for name, of_document in words.items():
-                describe_document(db, name, of_document, of_pictures, builder)
-            self._folder.segments.update(db, removed=set(words), added=builder.segment())
+            for name, quote_descriptions in descriptions.items():
+                describe_document(db, name, quote_descriptions, picture_shards, builder)
+            self._folder.segments.update(db, removed=set(descriptions), added=builder.segment())
             _increment_revision(db)
         self._prune_segments()
 
@@ -330,7 +330,7 @@ class Writer:
         shards = shards_fingerprint(fingerprint)
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM indexes WHERE fingerprint = ?", (fingerprint,))
-            remaining = {shards_fingerprint(other) for (other,) in db.execute("SELECT fingerprint FROM indexes")}
+            remaining = {shards_fingerprint(index) for (index,) in db.execute("SELECT fingerprint FROM indexes")}
             if shards not in remaining:
                 db.execute("DELETE FROM shards WHERE fingerprint = ? OR fingerprint GLOB ?", (shards, f"{shards}.*"))
         self._prune_generations()
@@ -366,9 +366,9 @@ class Writer:
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM segments")
             names = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY key")]
-            for some in range(0, len(names), _AT_ONCE):
+            for first in range(0, len(names), _DOCUMENTS_AT_ONCE):
                 builder = SegmentBuilder()
-                for name in names[some : some + _AT_ONCE]:
+                for name in names[first : first + _DOCUMENTS_AT_ONCE]:
                     builder.add(name, stored_quotes(db, name), stored_pages(db, name))
                 self._folder.segments.update(db, added=builder.segment())
         self._prune_segments()
@@ -388,7 +388,7 @@ def part_fingerprint(fingerprint: str, number: int) -> str:
     return f"{fingerprint}.{number}"
 
 
-def _known(db: sqlite3.Connection, names: Sequence[str]) -> set[str]:
+def _stored_names(db: sqlite3.Connection, names: Sequence[str]) -> set[str]:
     """Return those of the names that belong to stored documents."""
     query = "SELECT name FROM documents WHERE name IN (SELECT value FROM json_each(?))"
     return {name for (name,) in db.execute(query, (json.dumps(names),))}

@@ -99,8 +99,8 @@ def _require_no_links(root: Path) -> None:
 
 def _entries(folder: Path | str) -> "list[os.DirEntry[str]]":
     try:
-        with os.scandir(folder) as found:
-            return list(found)
+        with os.scandir(folder) as scan:
+            return list(scan)
     except FileNotFoundError:  # the last file in it may just have been removed
         return []
     except PermissionError as error:
@@ -118,8 +118,8 @@ def _locked(root: Path) -> str:
     try:
         owner = Owner.model_validate_json((root / OWNER_NAME).read_bytes())
     except (OSError, ValueError):
-        who = "another process is writing"
+        writer = "another process is writing"
     else:
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(owner.since))
-        who = f"process {owner.pid} on {owner.host} has been writing since {since}"
-    return f"{root} is locked: {who}; wait until it ends, or end it, then try again"
+        writer = f"process {owner.pid} on {owner.host} has been writing since {since}"
+    return f"{root} is locked: {writer}; wait until it ends, or end it, then try again"

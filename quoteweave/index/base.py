@@ -55,11 +55,11 @@ class Shard:
         shape = (int(self.lengths.sum()), self.dimension)
         if not shape[0]:
             return np.empty(shape, dtype=self.dtype)
-        data = map_file(self.path)
-        found: npt.NDArray[Any] = mapped_numbers(data, self.path, self.offset, shape=shape, dtype=self.dtype)
+        mapped = map_file(self.path)
+        vectors: npt.NDArray[Any] = mapped_numbers(mapped, self.path, self.offset, shape=shape, dtype=self.dtype)
         if self.blocks is not None:
-            self.blocks.verify(data, self.offset, self.offset + found.nbytes)
-        return found
+            self.blocks.verify(mapped, self.offset, self.offset + vectors.nbytes)
+        return vectors
 
 
 class SearchScope:

@@ -57,24 +57,26 @@ def load_view(view: ItemView) -> "str | Image | UnreadableItem":
 
 
 def check_vectors(
-    name: str, matrices: "Sequence[np.ndarray[Any, Any]]", what: Sequence[str], *, multi_vector: bool
+    name: str, matrices: "Sequence[np.ndarray[Any, Any]]", item_names: Sequence[str], *, multi_vector: bool
 ) -> None:
     """Raise ModelFailed unless the model gave a matrix of finite numbers for each item; `what` names the items."""
     import numpy as np
 
-    if len(matrices) != len(what):
+    if len(matrices) != len(item_names):
         raise ModelFailed(
-            f"{name} gave {pluralize(len(matrices), 'result')} for {pluralize(len(what), 'input')}; it "
+            f"{name} gave {pluralize(len(matrices), 'result')} for {pluralize(len(item_names), 'input')}; it "
             f"cannot be used as it is"
         )
-    for matrix, item in zip(matrices, what, strict=True):
+    for matrix, item_name in zip(matrices, item_names, strict=True):
         if matrix.ndim != 2 or not matrix.shape[1] or (len(matrix) != 1 and not multi_vector):
-            due = "vectors" if multi_vector else "one vector"
-            raise ModelFailed(f"{name} gave an array of shape {matrix.shape} for {item} where {due} should be")
+            expected = "vectors" if multi_vector else "one vector"
+            raise ModelFailed(
+                f"{name} gave an array of shape {matrix.shape} for {item_name} where {expected} should be"
+            )
         if not np.isfinite(matrix).all():
             advice = "the weights may be damaged, or the dtype too narrow for them"
             raise ModelFailed(
-                f"{name} gave numbers that are not finite (NaN or infinite) for {item}; {advice}",
+                f"{name} gave numbers that are not finite (NaN or infinite) for {item_name}; {advice}",
                 remedy=by_setting("try {} float32 or bfloat16", "dtype"),
             )
 
@@ -125,7 +127,7 @@ class EmbedResult:
     @property
     def refused(self) -> dict[str, str]:
         """Why each unreadable item could not be encoded, by the id of its quote."""
-        return {one.quote: one.reason for one in self.unreadable}
+        return {item.quote: item.reason for item in self.unreadable}
 
 
 def embedding_status(
@@ -144,12 +146,12 @@ def embedding_status(
     instance with a password: if `pictures` are given, the views of visual encoders are compared with the shard. With
     `pictures`, OCR reads the crops where the plan's view is their text.
     """
-    tied, status = collection.shard_keys(plan.shards), EmbeddingStatus()
+    linked_keys, status = collection.shard_keys(plan.shards), EmbeddingStatus()
     shards, can_see = collection.shards, pictures is not None or plan.view not in CROP_VIEWS
     for document in collection.documents():
-        name, key, count = document.name, tied.get(document.name), 0
-        before = shards.vectors(plan.shards, key, verified=verified) if key is not None else None
-        stored = before if pictures is None or plan.view not in VISUAL_VIEWS else None
+        name, key, count = document.name, linked_keys.get(document.name), 0
+        linked = shards.vectors(plan.shards, key, verified=verified) if key is not None else None
+        stored = linked if pictures is None or plan.view not in VISUAL_VIEWS else None
         if stored is None and can_see:
             key, count = _needed(collection, plan, name, pictures)
             stored = shards.vectors(plan.shards, key, verified=verified)
@@ -159,11 +161,11 @@ def embedding_status(
         status.missing[name] = key
         if key is not None:
             status.views[key] = count
-        if before is not None:
-            status.older[name] = before
-    untied = {name: stored.key for name, stored in status.stored.items() if tied.get(name) != stored.key}
-    if untied:
-        writer.keep_shards(plan.shards, untied)
+        if linked is not None:
+            status.older[name] = linked
+    unlinked_keys = {name: stored.key for name, stored in status.stored.items() if linked_keys.get(name) != stored.key}
+    if unlinked_keys:
+        writer.keep_shards(plan.shards, unlinked_keys)
     return status
 
 
@@ -199,11 +201,11 @@ def embed_missing(
     encoder raises; documents that are finished by then keep their vectors.
     """
     # An index must be built from undamaged vectors, as no later command would encode damaged ones again.
-    found = embedding_status(collection, writer, plan, pictures, verified=True)
+    status = embedding_status(collection, writer, plan, pictures, verified=True)
     progress = progress or EmbedProgress()
-    unreadable = _still_unreadable(collection, plan, found, pictures) if pictures is not None else []
-    progress.on_total(sum(found.views.values()))
-    run = _Run(collection, writer, encoder, plan=plan, found=found, progress=progress)
+    unreadable = _still_unreadable(collection, plan, status, pictures) if pictures is not None else []
+    progress.on_total(sum(status.views.values()))
+    run = _Run(collection, writer, encoder, plan=plan, status=status, progress=progress)
     run.done.unreadable += unreadable
     tasks = run.to_encode(pictures)
     while encoded := run.encode(run.loaded(tasks)):
@@ -220,10 +222,14 @@ def _still_unreadable(
         if plan.view not in VISUAL_VIEWS or stored.lengths.all():
             continue
         views = document_views(collection, plan, name, pictures)
-        blind = [view for view, vectors in zip(views, stored.lengths, strict=True) if view.key and not vectors]
-        still = [content for view in blind if isinstance(content := load_view(view), UnreadableItem)]
-        if len(still) == len(blind):
-            unreadable += still
+        without_vectors = [
+            view for view, vectors in zip(views, stored.lengths, strict=True) if view.key and not vectors
+        ]
+        still_unreadable = [
+            content for view in without_vectors if isinstance(content := load_view(view), UnreadableItem)
+        ]
+        if len(still_unreadable) == len(without_vectors):
+            unreadable += still_unreadable
         else:
             del status.stored[name]
             status.missing[name] = stored.key
@@ -231,11 +237,12 @@ def _still_unreadable(
     return unreadable
 
 
-def _dimension(plan: IndexPlan, found: EmbeddingStatus) -> int:
+def _dimension(plan: IndexPlan, status: EmbeddingStatus) -> int:
     """The dimension that vectors must have: that of stored vectors, or else of the settings; 0 if unknown."""
     dimensions = plan.settings.get("dimensions")
     return next(
-        (s.dimension for s in found.stored.values() if s.dimension), dimensions if isinstance(dimensions, int) else 0
+        (vectors.dimension for vectors in status.stored.values() if vectors.dimension),
+        dimensions if isinstance(dimensions, int) else 0,
     )
 
 
@@ -257,22 +264,22 @@ class _Run:
         encoder: Encoder,
         *,
         plan: IndexPlan,
-        found: EmbeddingStatus,
+        status: EmbeddingStatus,
         progress: EmbedProgress,
     ) -> None:
         self._collection, self._writer, self._encoder, self._plan = collection, writer, encoder, plan
-        self._found, self._progress = found, progress
-        self._dimension = _dimension(plan, found)
-        self.done = EmbedResult(dict(found.stored))
+        self._status, self._progress = status, progress
+        self._dimension = _dimension(plan, status)
+        self.done = EmbedResult(dict(status.stored))
 
     def to_encode(self, pictures: ImageProvider | None) -> Iterator[_Task]:
         names: dict[str, list[str]] = {}
-        for name, key in self._found.missing.items():
+        for name, key in self._status.missing.items():
             names.setdefault(cast("str", key), []).append(name)
-        for key, same in names.items():
-            views = document_views(self._collection, self._plan, same[0], pictures)
+        for key, same_names in names.items():
+            views = document_views(self._collection, self._plan, same_names[0], pictures)
             places = [position for position, view in enumerate(views) if view.key is not None]
-            pending = PendingShard(key, same, places, [0] * len(views))
+            pending = PendingShard(key, same_names, places, [0] * len(views))
             self._dimension = pending.resume(self._collection, self._plan, self._dimension)
             if pending.done:
                 self._progress.on_done(pending.done)
@@ -300,10 +307,10 @@ class _Run:
 
     def encode(self, views: "Views") -> int:
         """Encode these views, and store the documents that this completes. Returns how many views there were."""
-        seen = [(task, content) for task, content in views if not isinstance(content, UnreadableItem)]
-        made = iter(self._vectors([task for task, _ in seen], [content for _, content in seen]))
+        readable = [(task, content) for task, content in views if not isinstance(content, UnreadableItem)]
+        results = iter(self._vectors([task for task, _ in readable], [content for _, content in readable]))
         for task, content in views:
-            result = content if isinstance(content, UnreadableItem) else next(made)
+            result = content if isinstance(content, UnreadableItem) else next(results)
             if isinstance(result, UnreadableItem):
                 self.done.unreadable.append(result)
                 task.pending.add(None)
@@ -328,38 +335,45 @@ class _Run:
             matrices = self._encoder.encode_views(cast("Sequence[str]", contents))
         except InputsRefused as error:
             refused, matrices = error.refused, list(error.matrices)
-        what = [f"quote {task.view.quote.id}" for number, task in enumerate(tasks) if number not in refused]
-        check_vectors(self._plan.name, matrices, what, multi_vector=self._plan.multi_vector)
+        item_names = [f"quote {task.view.quote.id}" for number, task in enumerate(tasks) if number not in refused]
+        check_vectors(self._plan.name, matrices, item_names, multi_vector=self._plan.multi_vector)
         if matrices:
             self._dimension = self._dimension or matrices[0].shape[1]
-        for matrix, item in zip(matrices, what, strict=True):
+        for matrix, item_name in zip(matrices, item_names, strict=True):
             if matrix.shape[1] != self._dimension:
                 command = build_command(self._collection.root, self._plan.spec)
                 raise DimensionChanged(
-                    f"{self._plan.name} gave {matrix.shape[1]} numbers for {item} where its vectors have "
+                    f"{self._plan.name} gave {matrix.shape[1]} numbers for {item_name} where its vectors have "
                     f"{self._dimension}; its checkpoint or endpoint has changed, or its settings are wrong",
                     remedy=f"where that is meant, build the index anew with: {command} --replace",
                 )
         with np.errstate(over="ignore"):
             stored = [matrix.astype(self._plan.dtype) for matrix in matrices]
         # Half precision cannot hold numbers beyond 65,504.
-        check_vectors(self._plan.name, stored, [f"{item} as {self._plan.dtype}" for item in what], multi_vector=True)
-        given = iter(stored)
+        check_vectors(
+            self._plan.name,
+            stored,
+            [f"{item_name} as {self._plan.dtype}" for item_name in item_names],
+            multi_vector=True,
+        )
+        matrices_left = iter(stored)
         return [
             UnreadableItem(quote=task.view.quote.id, reason=f"quote {task.view.quote.id}: {refused[number]}")
             if number in refused
-            else next(given)
+            else next(matrices_left)
             for number, task in enumerate(tasks)
         ]
 
     def _store(self, pending: PendingShard) -> None:
         """Store the vectors and link them to their documents, except where older vectors cover more items."""
-        seen = sum(length > 0 for length in pending.lengths)
-        better = {
-            name: older for name in pending.names if (older := self._found.older.get(name)) and _items(older) > seen
+        encoded_items = sum(length > 0 for length in pending.lengths)
+        kept_older = {
+            name: older
+            for name in pending.names
+            if (older := self._status.older.get(name)) and _items(older) > encoded_items
         }
-        names = [name for name in pending.names if name not in better]
-        self.done.stored.update(better)
+        names = [name for name in pending.names if name not in kept_older]
+        self.done.stored.update(kept_older)
         if names:
             pending.store(self._collection, self._writer, self._plan, names)
             stored = self._collection.shards.vectors(self._plan.shards, pending.key)

@@ -43,14 +43,14 @@ def iter_skipped_items(
         for quote in collection.quotes_at(lacking.tolist()):
             if quote is not None:
                 reason = refused.get(quote.id) or f"{'the page' if plan.unit == 'page' else 'it'} has {lacked(plan)}"
-                at = {"page": quote.page, "page_label": quote.page_label}
-                yield SkippedItem(quote=quote.id, document=name, reason=reason, **at)
+                page_fields = {"page": quote.page, "page_label": quote.page_label}
+                yield SkippedItem(quote=quote.id, document=name, reason=reason, **page_fields)
 
 
 def counts_by_reason(manifest: Manifest) -> dict[str, int]:
     """How many items were left out for each kind of reason; kinds without any are left out too."""
-    picture = manifest.view in VISUAL_VIEWS
-    refused = "with a picture that cannot be loaded" if picture else "refused by the endpoint"
+    is_visual = manifest.view in VISUAL_VIEWS
+    refused = "with a picture that cannot be loaded" if is_visual else "refused by the endpoint"
     counts = {
         f"with {lacked(manifest)}": manifest.skipped - len(manifest.refused),
         refused: len(manifest.refused),
@@ -144,7 +144,7 @@ class EncoderIndex:
             embedded = self._embed(writer, progress)
         progress.on_index()
         stored = embedded.stored
-        manifest = publish_index(self.collection, writer, self.plan, stored, made=embedded)
+        manifest = publish_index(self.collection, writer, self.plan, stored, embedded=embedded)
         if replace:
             for state, _ in rivals:
                 drop_index(self.collection, writer, state)
@@ -204,9 +204,11 @@ class EncoderIndex:
 
     def _same_spec_indexes(self) -> list[tuple[IndexState, Manifest]]:
         """Indexes of the same spec that were built with other settings."""
-        others = [state for state in self.collection.indexes() if state.fingerprint != self._fingerprint]
-        found = [(state, other) for state in others if (other := try_read_manifest(state)) is not None]
-        return [(state, other) for state, other in found if other.spec == self.plan.spec]
+        other_states = [state for state in self.collection.indexes() if state.fingerprint != self._fingerprint]
+        states_with_manifests = [
+            (state, manifest) for state in other_states if (manifest := try_read_manifest(state)) is not None
+        ]
+        return [(state, manifest) for state, manifest in states_with_manifests if manifest.spec == self.plan.spec]
 
     def _missing_error(self) -> CollectionError:
         spec, command = self.plan.spec, build_command(self.collection.root, self.plan.spec)

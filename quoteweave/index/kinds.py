@@ -22,18 +22,23 @@ def check_kind(kind: str, *, multi_vector: bool) -> None:
     """Raise UsageError, which lists the kinds, for a kind that does not fit items of one or of many vectors."""
     kinds = MULTI_VECTOR_KINDS if multi_vector else SINGLE_VECTOR_KINDS
     if kind not in kinds:
-        items = "many vectors" if multi_vector else "one vector"
-        raise UsageError(f"there is no index {kind!r} for items of {items}; choose one of: {', '.join(kinds)}")
+        allowed_items = "many vectors" if multi_vector else "one vector"
+        raise UsageError(f"there is no index {kind!r} for items of {allowed_items}; choose one of: {', '.join(kinds)}")
 
 
 def index_bytes_per_item(kind: str, dimension: int, vectors: float) -> float:
     """Estimate the bytes on disk that an index takes for an item with that many vectors, not counting the shards."""
     row = 8.0
-    many = {"exact": 0.0, "two-stage": 4.0 * dimension, "binary": vectors * dimension / 8}
+    multi_vector = {"exact": 0.0, "two-stage": 4.0 * dimension, "binary": vectors * dimension / 8}
     pooled = {f"pool{factor}": 2.0 * dimension * vectors / factor for factor in (2, 3)}
     # HNSW has 64 links of four bytes at its lowest level; Milvus also stores the document and page of a quote.
-    flat = {"flat": 4.0 * dimension, "fp16": 2.0 * dimension, "hnsw": 4.0 * dimension + 270, "ivfpq": dimension / 4 + 8}
-    return row + {**many, **pooled, **flat, "milvus": 4.0 * dimension + 300}[kind]
+    single_vector = {
+        "flat": 4.0 * dimension,
+        "fp16": 2.0 * dimension,
+        "hnsw": 4.0 * dimension + 270,
+        "ivfpq": dimension / 4 + 8,
+    }
+    return row + {**multi_vector, **pooled, **single_vector, "milvus": 4.0 * dimension + 300}[kind]
 
 
 def open_index(kind: str, dimension: int, *, database_folder: Path, folder: Path | None = None) -> VectorIndex:

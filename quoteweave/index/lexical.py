@@ -13,9 +13,9 @@ from functools import cached_property, lru_cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.segments.builder import DEFINITIONS, SYMBOLS
+from quoteweave.collection.segments.builder import DEFINITION_PREFIXES, SYMBOLS
 from quoteweave.collection.segments.section_names import last_part
-from quoteweave.collection.segments.segment import FIELDS, OF_QUOTES, Segment, read_segment
+from quoteweave.collection.segments.segment import FIELDS, QUOTE_FIELDS, Segment, read_segment
 from quoteweave.collection.segments.store import damaged_index
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.place_names import PlaceName
@@ -79,15 +79,17 @@ class LexicalIndex:
         """(n,) whether each quote is an image quote."""
         names = [name for segment in all_segments for name in segment.names]
         self._documents = {name: at for at, name in enumerate(names)}
-        of_quotes = self.document_of[self.page_of]
+        quote_documents = self.document_of[self.page_of]
         self._fields = {
-            field: Field(all_segments, field, of_quotes if field in OF_QUOTES else self.document_of, len(names))
+            field: Field(
+                all_segments, field, quote_documents if field in QUOTE_FIELDS else self.document_of, len(names)
+            )
             for field in FIELDS
         }
         # A question asks for the same words in several fields, and questions share words.
-        self._ids = lru_cache(maxsize=65536)(partial(_find, all_segments))
-        self._numbered = lru_cache(maxsize=1024)(lambda number: self.pages_with_reference(f"page #{number + 1}"))
-        self._rarities = lru_cache(maxsize=65536)(lambda token: self._fields["pages"].idf(self._ids(token)))
+        self._find_ids = lru_cache(maxsize=65536)(partial(_find_in_segments, all_segments))
+        self._pages_numbered = lru_cache(maxsize=1024)(lambda number: self.pages_with_reference(f"page #{number + 1}"))
+        self._rarities = lru_cache(maxsize=65536)(lambda token: self._fields["pages"].idf(self._find_ids(token)))
 
     def no_points(self) -> "Scores":
         """(m,) an array of zeros, one for each page."""
@@ -100,40 +102,44 @@ class LexicalIndex:
         import numpy as np
 
         best = self.no_points()
-        found = np.flatnonzero(scores > 0)
-        np.maximum.at(best, self.page_of[found], scores[found])  # three times as fast as `reduceat`
+        scored = np.flatnonzero(scores > 0)
+        np.maximum.at(best, self.page_of[scored], scores[scored])  # three times as fast as `reduceat`
         return best
 
     def pages_with(self, quotes: "Positions | Mask") -> "Mask":
         """(m,) which pages have one of these quotes."""
+        return self._page_mask(self.page_of[quotes])
+
+    def _page_mask(self, pages: "Positions") -> "Mask":
+        """(m,) True for these pages, False for others."""
         import numpy as np
 
-        found = np.zeros(self.page_count, dtype=np.bool_)
-        found[self.page_of[quotes]] = True
-        return found
+        mask = np.zeros(self.page_count, dtype=np.bool_)
+        mask[pages] = True
+        return mask
 
-    def best_quotes(self, found: "Positions", scores: "Scores", k: int) -> "Positions":
+    def best_quotes(self, quotes: "Positions", scores: "Scores", k: int) -> "Positions":
         """The `k` of these quotes with the best scores, best first; `scores` (n,) are those of all quotes."""
         import numpy as np
 
-        return found[np.lexsort((self.tie_order[found], -scores[found]))][:k]
+        return quotes[np.lexsort((self.tie_order[quotes], -scores[quotes]))][:k]
 
     def in_documents_of(self, pages: "Positions | Mask") -> "Scores":
         """(m,) 1 for each page of a document that has one of these pages, 0 for others."""
         import numpy as np
 
-        found = np.zeros(self.document_count, dtype=np.float32)
-        found[self.document_of[pages]] = 1
-        return found[self.document_of]
+        document_flags = np.zeros(self.document_count, dtype=np.float32)
+        document_flags[self.document_of[pages]] = 1
+        return document_flags[self.document_of]
 
     @cached_property
     def documents_named(self) -> Mapping[str, Sequence[int]]:
         """The positions of the documents that have a word, as `core.text.tokens.words` stems it, in their name."""
-        found = defaultdict[str, list[int]](list)
+        documents_of_word = defaultdict[str, list[int]](list)
         for name, at in self._documents.items():
             for word in set(name_words(name)):
-                found[word].append(at)
-        return dict(found)
+                documents_of_word[word].append(at)
+        return dict(documents_of_word)
 
     @cached_property
     def tie_order(self) -> "Positions":
@@ -145,11 +151,11 @@ class LexicalIndex:
         """(m,) the place of each page when documents are ordered by name."""
         return self._by_name([segment.page_counts for segment in self._segments])
 
-    def _by_name(self, of_segments: "list[npt.NDArray[Any]]") -> "Positions":
+    def _by_name(self, segment_counts: "list[npt.NDArray[Any]]") -> "Positions":
         """The place of each item when documents, with the given numbers of items, are ordered by name."""
         import numpy as np
 
-        names, counts = list(self._documents), concatenated(of_segments, np.int64)
+        names, counts = list(self._documents), concatenated(segment_counts, np.int64)
         ranked = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
         start = np.empty(len(names), dtype=np.int64)  # where each document's items begin in the new order
         start[ranked] = np.cumsum(counts[ranked]) - counts[ranked]
@@ -168,7 +174,7 @@ class LexicalIndex:
         If only the items `within` are searched, the idf of a word is the mean of that among them and that among all
         items, and lengths are relative to their mean length; the scores of other items are then 0.
         """
-        return self._fields[field].bm25([self._ids(token) for token in tokens], b, within)
+        return self._fields[field].bm25([self._find_ids(token) for token in tokens], b, within)
 
     def scores_in_documents(
         self, field: str, tokens: Sequence[str], documents: "Sequence[int] | Positions", *, b: float = B
@@ -177,15 +183,15 @@ class LexicalIndex:
 
         `documents` are the positions of the documents, ascending.
         """
-        return self._fields[field].bm25_in_documents([self._ids(token) for token in tokens], b, documents)
+        return self._fields[field].bm25_in_documents([self._find_ids(token) for token in tokens], b, documents)
 
     def document_scores(self, tokens: Sequence[str]) -> "Scores":
         """BM25 of every document (d,), as all words of its pages."""
-        return self._fields["pages"].bm25_of_documents([self._ids(token) for token in tokens])
+        return self._fields["pages"].bm25_of_documents([self._find_ids(token) for token in tokens])
 
     def cosines(self, tokens: Sequence[str]) -> "Scores":
         """TF-IDF cosine (n,) of every quote for a question's words; 0 where none of them occurs."""
-        return self._fields["quotes"].cosines(Counter(self._ids(token) for token in tokens))
+        return self._fields["quotes"].cosines(Counter(self._find_ids(token) for token in tokens))
 
     def idf(self, token: str) -> float:
         """The idf of a word among pages; 0 for one that stands on none."""
@@ -197,10 +203,10 @@ class LexicalIndex:
         A smaller collection counts as one of `MIN_PAGES` pages, as it does not show which words are common. Nor do few
         different words (`variety`): a word of leases that are alike may be on all of them, and counts as if on one.
         """
-        having, pages = self._fields["pages"].count(self._ids(token)), max(self.page_count, MIN_PAGES)
+        having, pages = self._fields["pages"].count(self._find_ids(token)), max(self.page_count, MIN_PAGES)
         on_one = inverse_frequency(MIN_PAGES, 1) / inverse_frequency(MIN_PAGES, 0)
-        found = inverse_frequency(pages, having) / inverse_frequency(pages, 0)
-        return max(found, (1 - self._variety) * on_one) if having else 1.0
+        rarity = inverse_frequency(pages, having) / inverse_frequency(pages, 0)
+        return max(rarity, (1 - self._variety) * on_one) if having else 1.0
 
     def variety(self, within: "Mask | None", document: int | None) -> float:
         """How many different words there are on the pages searched, `within` (m,) or all, as a share of `MANY_WORDS`.
@@ -211,8 +217,9 @@ class LexicalIndex:
         field, most = self._fields["pages"], 2 * MANY_WORDS
         count = field.distinct_tokens(within, most)
         if document is not None and count < most:
-            own = self.document_of == document
-            count = (2 * count + field.distinct_tokens(own if within is None else own & within, most)) // 3
+            in_document = self.document_of == document
+            searched = in_document if within is None else in_document & within
+            count = (2 * count + field.distinct_tokens(searched, most)) // 3
         return min(1.0, (count + FEW_WORDS) / (MANY_WORDS + FEW_WORDS)) if count else 0.0
 
     @cached_property
@@ -223,23 +230,23 @@ class LexicalIndex:
         """Whether one of the pages searched, `within` (m,) or all, holds a word."""
         if within is None:
             return self.idf(token) > 0
-        return any_within(self._fields["pages"].items_with(self._ids(token)), within)
+        return any_within(self._fields["pages"].items_with(self._find_ids(token)), within)
 
     def on_several_pages(self, token: str, page: int) -> bool:
         """Whether a word is on two or more pages of the document that contains `page`."""
         document = int(self.document_of[page])
         # All pages of a document are in one segment.
         segment = bisect_right(self._page_bases, page) - 1
-        id, base = self._ids(token)[segment], self._page_bases[segment]
+        id, base = self._find_ids(token)[segment], self._page_bases[segment]
         if id is None:
             return False
         first, last = self.document_of.searchsorted([document, document + 1]) - base
-        items = self._segments[segment].fields["pages"].of(id)[0]
-        return int(items.searchsorted(last)) - int(items.searchsorted(first)) > 1
+        token_pages = self._segments[segment].fields["pages"].of(id)[0]
+        return int(token_pages.searchsorted(last)) - int(token_pages.searchsorted(first)) > 1
 
     def pages_with_reference(self, name: str) -> "Positions":
         """Positions of the pages that have the `PlaceName` with that text, or show that layout (`layout_token`)."""
-        return self._fields["references"].items_with(self._ids(name))
+        return self._fields["references"].items_with(self._find_ids(name))
 
     def pages_meant_by(self, name: PlaceName) -> "Positions":
         """Like `pages_with_reference`; for a page number, the pages with that printed label and those at that position.
@@ -256,71 +263,63 @@ class LexicalIndex:
             return pages if name.page is None else self.pages_with_reference(str(name))
         documents = self.document_of[pages]
         first, end = (np.searchsorted(documents, distinct(documents), side) for side in ("left", "right"))
-        found = first + name.page - 1 if name.page > 0 else end + name.page
-        named: Positions = pages[found[(found >= first) & (found < end)]]
+        positions = first + name.page - 1 if name.page > 0 else end + name.page
+        named: Positions = pages[positions[(positions >= first) & (positions < end)]]
         return named
 
     def last_parts(self, kind: str) -> dict[int, PlaceName]:
         """The last part of a kind in each document that has one, such as 'chapter 9', by the document's position."""
         prefix = str(last_part(PlaceName(kind))) + " "
-        tokens = {token.decode() for segment in self._segments for token in segment.beginning(prefix.encode())}
         return {
             document: PlaceName(kind, token.removeprefix(prefix))
-            for token in tokens
+            for token in self._tokens_beginning(prefix)
             for document in self.document_of[self.pages_with_reference(token)].tolist()
         }
 
     def definitions_beginning(self, prefix: str, most: int) -> list[str]:
         """At most `most` definitions with this prefix (`collection.segments.builder.acronym_prefix`), sorted."""
-        encoded = prefix.encode("utf-8", "surrogatepass")
-        first = bisect_left(self._definitions, encoded)
-        found = self._definitions[first : first + most]
-        return [token.decode("utf-8", "surrogatepass") for token in found if token.startswith(encoded)]
+        first = bisect_left(self._definitions, prefix)
+        return [token for token in self._definitions[first : first + most] if token.startswith(prefix)]
 
     @cached_property
-    def _definitions(self) -> list[bytes]:
+    def _definitions(self) -> list[str]:
         """All definitions of acronyms on pages, by acronym and by what it stands for, sorted."""
-        found = {token for segment in self._segments for kind in DEFINITIONS for token in segment.beginning(kind)}
-        return sorted(found)
+        return sorted(token for prefix in DEFINITION_PREFIXES for token in self._tokens_beginning(prefix))
 
     def pages_with_symbols(self, text: str) -> "Mask":
         """(m,) which pages have a string of at most `MAX_SYMBOL_RUN` symbols, among those that `knows_symbols` has."""
-        import numpy as np
-
-        found = np.zeros(self.page_count, dtype=np.bool_)
-        for token in self._symbols:
-            if text in token.removeprefix(f"{SYMBOLS} "):
-                found[self.pages_with_reference(token)] = True
-        return found
+        tokens = [token for token in self._symbols if text in token.removeprefix(f"{SYMBOLS} ")]
+        return self._page_mask(concatenated(map(self.pages_with_reference, tokens), "int64"))
 
     @cached_property
     def knows_symbols(self) -> "Mask":
         """(m,) the pages whose symbols the index knows; pages that an earlier version stored are not among them."""
-        import numpy as np
-
-        found = np.zeros(self.page_count, dtype=np.bool_)
-        found[self.pages_with_reference(SYMBOLS)] = True
-        return found
+        return self._page_mask(self.pages_with_reference(SYMBOLS))
 
     @cached_property
-    def _symbols(self) -> list[str]:
-        found = {token for segment in self._segments for token in segment.beginning(f"{SYMBOLS} ".encode())}
-        return [token.decode("utf-8", "surrogatepass") for token in found]
+    def _symbols(self) -> set[str]:
+        return self._tokens_beginning(f"{SYMBOLS} ")
+
+    def _tokens_beginning(self, prefix: str) -> set[str]:
+        """The tokens of all segments that begin with this prefix."""
+        encoded = prefix.encode("utf-8", "surrogatepass")
+        found_tokens = (token for segment in self._segments for token in segment.beginning(encoded))
+        return {token.decode("utf-8", "surrogatepass") for token in found_tokens}
 
     def quotes_with(self, tokens: Iterable[str], *, max_words: int | None = None) -> "Positions":
         """Positions of the quotes that hold all of these words, ascending; none for no words.
 
         With `max_words`, only quotes with at most that many words in all.
         """
-        found = self._with("quotes", tokens)
-        return found if max_words is None else found[self._fields["quotes"].lengths(found) <= max_words]
+        quotes = self._with("quotes", tokens)
+        return quotes if max_words is None else quotes[self._fields["quotes"].lengths(quotes) <= max_words]
 
     def has_quote_with(self, tokens: Sequence[str], within: "Mask | None") -> bool:
         """Whether one quote on the pages searched, `within` (m,) or all, holds all of these words; False for none."""
         if within is None and len(tokens) == 1:
-            return self._fields["quotes"].count(self._ids(tokens[0])) > 0
-        found = self.quotes_with(tokens)
-        return any_within(found if within is None else self.page_of[found], within)
+            return self._fields["quotes"].count(self._find_ids(tokens[0])) > 0
+        quotes = self.quotes_with(tokens)
+        return any_within(quotes if within is None else self.page_of[quotes], within)
 
     def pages_under(self, tokens: Iterable[str]) -> "Positions":
         """Positions of the pages under headings that hold all of these words, ascending; none for no words."""
@@ -329,17 +328,17 @@ class LexicalIndex:
     def _with(self, field: str, tokens: Iterable[str]) -> "Positions":
         import numpy as np
 
-        found = sorted((self._fields[field].items_with(self._ids(token)) for token in set(tokens)), key=len)
-        return reduce(partial(np.intersect1d, assume_unique=True), found) if found else np.empty(0, dtype=np.int64)
+        items = sorted((self._fields[field].items_with(self._find_ids(token)) for token in set(tokens)), key=len)
+        return reduce(partial(np.intersect1d, assume_unique=True), items) if items else np.empty(0, dtype=np.int64)
 
     def page(self, document: str, number: int) -> int | None:
         """The position of a document's page of that number (from 0); None where the index has none."""
         at = self._documents.get(document)
         if at is None:
             return None
-        pages = self._numbered(number)
-        found = int(self.document_of[pages].searchsorted(at))
-        return int(pages[found]) if found < len(pages) and self.document_of[pages[found]] == at else None
+        pages = self._pages_numbered(number)
+        first = int(self.document_of[pages].searchsorted(at))  # of those in the document, or in one after it
+        return int(pages[first]) if first < len(pages) and self.document_of[pages[first]] == at else None
 
     def pages_of(self, document: int) -> slice:
         """Positions of the pages of a document, given its own position."""
@@ -350,7 +349,7 @@ class LexicalIndex:
         return positions_between(self.page_of.searchsorted(pages), self.page_of.searchsorted(pages, "right"))
 
 
-def _find(segments: Sequence[Segment], token: str) -> Ids:
+def _find_in_segments(segments: Sequence[Segment], token: str) -> Ids:
     encoded = token.encode("utf-8", "surrogatepass")
     return tuple(segment.find(encoded) for segment in segments)
 

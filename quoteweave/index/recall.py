@@ -41,8 +41,8 @@ class FaissRecall:
     """How many items it was measured on; with more items, recall is lower and a question takes longer."""
 
     def __str__(self) -> str:
-        found = f"finds {100 * self.recall:.1f} % of the first {FIRST} of exact search in {self.seconds:.2g} s"
-        return f"{self.kind} {found} (measured on {self.items:,} of your own)"
+        recall_words = f"finds {100 * self.recall:.1f} % of the first {FIRST} of exact search in {self.seconds:.2g} s"
+        return f"{self.kind} {recall_words} (measured on {self.items:,} of your own)"
 
 
 def stored_sample(collection: Collection, plan: IndexPlan) -> "Matrix":
@@ -50,14 +50,20 @@ def stored_sample(collection: Collection, plan: IndexPlan) -> "Matrix":
     import numpy as np
 
     keys = sorted(set(collection.shard_keys(plan.shards).values()))
-    found = [collection.shards.vectors(plan.shards, key) for key in keys]
-    stored = [one for one in found if one is not None and one.dimension]
-    ends = np.cumsum([one.lengths.sum() for one in stored], dtype=np.int64)
-    drawn = np.sort(np.random.default_rng(0).permutation(ends[-1] if stored else 0)[:SAMPLE])
-    parts = [np.empty((0, stored[0].dimension if stored else 0), np.float32)]
-    for one, end in zip(stored, ends, strict=True):
-        size = int(one.lengths.sum())
-        vectors = np.memmap(one.path, one.dtype, mode="r", offset=one.offset, shape=(size, one.dimension))
+    stored_vectors = [collection.shards.vectors(plan.shards, key) for key in keys]
+    usable = [vectors for vectors in stored_vectors if vectors is not None and vectors.dimension]
+    ends = np.cumsum([vectors.lengths.sum() for vectors in usable], dtype=np.int64)
+    drawn = np.sort(np.random.default_rng(0).permutation(ends[-1] if usable else 0)[:SAMPLE])
+    parts = [np.empty((0, usable[0].dimension if usable else 0), np.float32)]
+    for document_vectors, end in zip(usable, ends, strict=True):
+        size = int(document_vectors.lengths.sum())
+        vectors = np.memmap(
+            document_vectors.path,
+            document_vectors.dtype,
+            mode="r",
+            offset=document_vectors.offset,
+            shape=(size, document_vectors.dimension),
+        )
         parts.append(vectors[drawn[(drawn >= end - size) & (drawn < end)] - (end - size)])
     return np.concatenate(parts)
 
@@ -70,20 +76,22 @@ def measure_faiss_recall(kind: str, vectors: "Matrix") -> FaissRecall | None:
     """
     import numpy as np
 
-    items = len(vectors) - FAISS_QUESTIONS
-    if items < (FIRST if kind == "fp16" else ENOUGH_TO_TRAIN):
+    item_count = len(vectors) - FAISS_QUESTIONS
+    if item_count < (FIRST if kind == "fp16" else ENOUGH_TO_TRAIN):
         return None
     shuffled = vectors[np.random.default_rng(0).permutation(len(vectors))]
-    queries = [query[None] for query in shuffled[items:]]
-    found = []
-    for made in ("flat", kind):
-        index = FaissIndex(made, vectors.shape[1])
-        index.add_vectors(np.arange(items), shuffled[:items])
+    queries = [query[None] for query in shuffled[item_count:]]
+    scores_by_kind = []
+    for index_kind in ("flat", kind):
+        index = FaissIndex(index_kind, vectors.shape[1])
+        index.add_vectors(np.arange(item_count), shuffled[:item_count])
         index.settle()
         firsts = zip(queries, index.search(queries, FIRST), strict=True)
-        found.append([_scores(shuffled[one.rows], query) for query, one in firsts])
-    shared = sum(int((others >= right.min()).sum()) for right, others in zip(*found, strict=True))
-    return FaissRecall(kind, shared / (FIRST * FAISS_QUESTIONS), _seconds(index, queries), items)
+        scores_by_kind.append([_scores(shuffled[result.rows], query) for query, result in firsts])
+    shared = sum(
+        int((scores >= exact_scores.min()).sum()) for exact_scores, scores in zip(*scores_by_kind, strict=True)
+    )
+    return FaissRecall(kind, shared / (FIRST * FAISS_QUESTIONS), _seconds(index, queries), item_count)
 
 
 def _scores(vectors: "Matrix", query: "Matrix") -> "Scores":
@@ -109,24 +117,28 @@ def suggest_faster_kind(
     measuring the recall takes about 10 s.
     """
     sample = stored_sample(collection, plan)
-    took = _seconds(index, [query[None] for query in sample[:3]])
-    found = [measure_faiss_recall(kind, sample) for kind in ("hnsw", "ivfpq")] if took > slow_s else []
-    measured = [one for one in found if one is not None]
+    flat_seconds = _seconds(index, [query[None] for query in sample[:3]])
+    recalls = [measure_faiss_recall(kind, sample) for kind in ("hnsw", "ivfpq")] if flat_seconds > slow_s else []
+    measured = [recall for recall in recalls if recall is not None]
     if not measured:
         return None
-    best = max(measured, key=lambda one: one.recall)
-    kinds = ", ".join(f"{one.kind} finds {100 * one.recall:.0f} % in {one.seconds:.2g} s" for one in measured)
+    best = max(measured, key=lambda recall: recall.recall)
+    kinds = ", ".join(
+        f"{recall.kind} finds {100 * recall.recall:.0f} % in {recall.seconds:.2g} s" for recall in measured
+    )
     comparison = f"of the same quotes {kinds} (measured on {best.items:,} of your own)"
-    return f"a flat search takes {took:.2g} s; {comparison}: {build_command(collection.root, spec_of(best.kind))}"
+    return (
+        f"a flat search takes {flat_seconds:.2g} s; {comparison}: {build_command(collection.root, spec_of(best.kind))}"
+    )
 
 
 def _seconds(index: FaissIndex, queries: "list[Matrix]") -> float:
-    taken = []
+    durations = []
     for query in queries[:TIMED]:
         start = time.perf_counter()
         index.search([query], FIRST)
-        taken.append(time.perf_counter() - start)
-    return median(taken) if taken else 0.0
+        durations.append(time.perf_counter() - start)
+    return median(durations) if durations else 0.0
 
 
 MAXSIM_QUESTIONS = 32
@@ -151,9 +163,9 @@ class MaxSimRecall:
     """Mean bytes on disk of the vectors of an item."""
 
     def __str__(self) -> str:
-        found = f"finds {100 * self.recall:.1f} % of the first {FIRST} of exact search"
-        kept = f"keeps {self.item_bytes:,.0f} bytes an item, whose vectors take {self.vector_bytes:,.0f}"
-        return f"{self.kind} {found}, and {kept} (measured on {self.items:,} of your own)"
+        recall_words = f"finds {100 * self.recall:.1f} % of the first {FIRST} of exact search"
+        space_words = f"keeps {self.item_bytes:,.0f} bytes an item, whose vectors take {self.vector_bytes:,.0f}"
+        return f"{self.kind} {recall_words}, and {space_words} (measured on {self.items:,} of your own)"
 
 
 def measure_maxsim_recall(kind: str, index: MultiVectorIndex) -> MaxSimRecall | None:
@@ -170,18 +182,18 @@ def measure_maxsim_recall(kind: str, index: MultiVectorIndex) -> MaxSimRecall | 
     places = _sample(index, chance)
     if MultiVectorIndex(kind, index.dimension).scored(FIRST + 1, len(places)) == len(places):
         return None
-    exact, other = (_index_of(made, index, places) for made in ("exact", kind))
+    exact, compressed = (_index_of(index_kind, index, places) for index_kind in ("exact", kind))
     queries = dict(_questions(index, np.sort(chance.permutation(places)[:MAXSIM_QUESTIONS]), chance))
     shared = sum(
         # Two equal scores may be rounded differently.
-        int(((found >= right.min()) | np.isclose(found, right.min())).sum())
-        for right, found in zip(_first(exact, queries), _first(other, queries), strict=True)
+        int(((scores >= exact_scores.min()) | np.isclose(scores, exact_scores.min())).sum())
+        for exact_scores, scores in zip(_first(exact, queries), _first(compressed, queries), strict=True)
     )
     return MaxSimRecall(
         kind=kind,
         recall=shared / (FIRST * len(queries)),
         items=len(places),
-        item_bytes=_saved_bytes(other) / len(places),
+        item_bytes=_saved_bytes(compressed) / len(places),
         vector_bytes=exact.items.vector_bytes(exact.items.places()) / len(places),
     )
 
@@ -195,10 +207,10 @@ def _sample(index: MultiVectorIndex, chance: "np.random.Generator") -> "Rows":
 
 
 def _index_of(kind: str, index: MultiVectorIndex, places: "Rows") -> MultiVectorIndex:
-    made = MultiVectorIndex(kind, index.dimension)
+    new_index = MultiVectorIndex(kind, index.dimension)
     for shard in index.items.shards(places):
-        made.add(shard)
-    return made
+        new_index.add(shard)
+    return new_index
 
 
 def _questions(
@@ -212,8 +224,8 @@ def _questions(
 
 def _first(index: MultiVectorIndex, queries: "dict[int, Matrix]") -> "list[Scores]":
     """The first scores for each question, without the item that it comes from."""
-    found = index.search(list(queries.values()), FIRST + 1)
-    return [one.scores[one.rows != row][:FIRST] for row, one in zip(queries, found, strict=True)]
+    results = index.search(list(queries.values()), FIRST + 1)
+    return [result.scores[result.rows != row][:FIRST] for row, result in zip(queries, results, strict=True)]
 
 
 def _saved_bytes(index: MultiVectorIndex) -> int:

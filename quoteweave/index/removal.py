@@ -43,7 +43,9 @@ def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalRep
     """
     with collection.writer() as writer:
         origins = collection.origins()
-        files = {name: one.file(name) for name, one in origins.items() if not one.uploaded and not one.imported}
+        files = {
+            name: origin.file(name) for name, origin in origins.items() if not origin.uploaded and not origin.imported
+        }
         files |= {failure.name: failure.root / (failure.path or failure.name) for failure in collection.failures()}
         known_names = {*origins, *files}
         begun = writer.unfinished_removals(name for name in names if name not in known_names)

@@ -62,30 +62,34 @@ def publish_index(
     plan: IndexPlan,
     stored: Mapping[str, StoredVectors],
     *,
-    made: EmbedResult | None = None,
+    embedded: EmbedResult | None = None,
     complete: bool = True,
 ) -> Manifest:
     """Make the index hold the stored vectors and nothing else, and publish it if that changes it.
 
-    `made` says what was encoded now, and which quotes could not be; earlier refusals of other quotes are kept. Unless
-    `complete`, the index does not count as up to date. Raises what `open_index` and `Writer.publish` raise.
+    `embedded` says what was encoded now, and which quotes could not be; earlier refusals of other quotes are kept.
+    Unless `complete`, the index does not count as up to date. Raises what `open_index` and `Writer.publish` raise.
     """
-    made, state = made or EmbedResult({}), collection.index_state(plan.fingerprint)
-    items = {name: item_rows(rows, pages, plan.unit) for name, rows, pages in collection.iter_retrievable_rows()}
-    rows_by_name = {name: items[name][vectors.lengths > 0] for name, vectors in stored.items()}
+    embedded, state = embedded or EmbedResult({}), collection.index_state(plan.fingerprint)
+    item_rows_by_name = {
+        name: item_rows(rows, pages, plan.unit) for name, rows, pages in collection.iter_retrievable_rows()
+    }
+    rows_by_name = {name: item_rows_by_name[name][vectors.lengths > 0] for name, vectors in stored.items()}
     published = _without_traces(_open_published(collection, plan, state, stored), collection, plan, rows_by_name)
     try:
         old_keys = published.manifest.documents if published.manifest is not None else {}
-        renewed = {name for name, vectors in stored.items() if name in made.fresh or old_keys.get(name) != vectors.key}
+        renewed = {
+            name for name, vectors in stored.items() if name in embedded.fresh or old_keys.get(name) != vectors.key
+        }
         changed = _change(collection, published, stored, rows_by_name, renewed)
-        skipped = [items[name][vectors.lengths == 0] for name, vectors in stored.items()]
-        holds = {
+        skipped = [item_rows_by_name[name][vectors.lengths == 0] for name, vectors in stored.items()]
+        contents = {
             **{"dimension": published.dimension, "count": sum(map(len, rows_by_name.values()))},
             "skipped": sum(map(len, skipped)),
-            "refused": _current_refusals(collection, state, made, skipped),
+            "refused": _current_refusals(collection, state, embedded, skipped),
             "documents": {name: vectors.key for name, vectors in stored.items()},
         }
-        manifest = Manifest.model_validate({**plan.model_dump(include=set(IndexPlan.model_fields)), **holds})
+        manifest = Manifest.model_validate({**plan.model_dump(include=set(IndexPlan.model_fields)), **contents})
         if changed or manifest != published.manifest:
             revision = collection.revision() if complete else state.revision if state is not None else 0
             build = partial(_write, published.index, manifest)
@@ -99,12 +103,12 @@ def publish_index(
 
 
 def _current_refusals(
-    collection: Collection, state: IndexState | None, made: EmbedResult, skipped: "Iterable[Rows]"
+    collection: Collection, state: IndexState | None, embedded: EmbedResult, skipped: "Iterable[Rows]"
 ) -> dict[str, str]:
     """Why quotes at these rows were refused, now or, by the index's manifest, before."""
-    old = try_read_manifest(state)
-    refused = {**(old.refused if old is not None else {}), **made.refused}
-    rows = [row for found in skipped for row in found.tolist()] if refused else []
+    previous = try_read_manifest(state)
+    refused = {**(previous.refused if previous is not None else {}), **embedded.refused}
+    rows = [row for document_rows in skipped for row in document_rows.tolist()] if refused else []
     ids = {quote.id for quote in collection.quotes_at(rows) if quote is not None}
     return {quote: reason for quote, reason in sorted(refused.items()) if quote in ids}
 
@@ -146,7 +150,7 @@ def _open_published(
 
 
 def _without_traces(
-    published: _Published, collection: Collection, plan: IndexPlan, held: "Mapping[str, Rows]"
+    published: _Published, collection: Collection, plan: IndexPlan, rows_by_name: "Mapping[str, Rows]"
 ) -> _Published:
     """The index as it is, or an empty one if documents are gone and its files would keep their items."""
     import numpy as np
@@ -154,7 +158,7 @@ def _without_traces(
     if published.index is None or not (isinstance(published.index, DatabaseIndex) and published.index.keeps_removed):
         return published
     try:
-        if np.isin(published.index.rows, np.concatenate([np.empty(0, dtype=np.int64), *held.values()])).all():
+        if np.isin(published.index.rows, np.concatenate([np.empty(0, dtype=np.int64), *rows_by_name.values()])).all():
             return published
     except BaseException:
         close_index(published.index)
@@ -181,8 +185,8 @@ def _change(
         return False
     present = published.index.rows
     unchanged = {name for name, rows in rows_by_name.items() if name not in renewed and _all_within(rows, present)}
-    staying = [rows for name, rows in rows_by_name.items() if name in unchanged]
-    gone = np.setdiff1d(present, np.concatenate([np.empty(0, dtype=np.int64), *staying]))
+    unchanged_rows = [rows for name, rows in rows_by_name.items() if name in unchanged]
+    gone = np.setdiff1d(present, np.concatenate([np.empty(0, dtype=np.int64), *unchanged_rows]))
     added = [name for name, rows in rows_by_name.items() if name not in unchanged and len(rows)]
     if not published.in_database and len(gone):
         published.index.remove(gone)
@@ -208,8 +212,8 @@ def _all_within(rows: "Rows", present: "Rows") -> bool:
 def _shard(collection: Collection, name: str, vectors: StoredVectors, rows: "Rows") -> Shard:
     quotes = [quote for quote in collection.quotes_at(rows.tolist()) if quote is not None]
     lengths = vectors.lengths[vectors.lengths > 0]
-    of_file = (vectors.path, vectors.offset, vectors.dtype, vectors.dimension)
-    return Shard(name, *of_file, rows, quotes, lengths, vectors.blocks)
+    location = (vectors.path, vectors.offset, vectors.dtype, vectors.dimension)
+    return Shard(name, *location, rows, quotes, lengths, vectors.blocks)
 
 
 def _write(index: VectorIndex | None, manifest: Manifest, folder: Path) -> None:
@@ -240,19 +244,19 @@ def sync_indexes(collection: Collection, writer: Writer, pictures: ImageProvider
             dropped = holds_removed and not isinstance(error, CollectionLocked | EndpointError)
             if dropped:
                 writer.remove_index_files(state.fingerprint)
-            what = " and was dropped, as it still held what was removed" if dropped else ""
-            notes.append(rebuild_note(collection, spec, f"was not brought up to date{what}", error))
+            consequence = " and was dropped, as it still held what was removed" if dropped else ""
+            notes.append(rebuild_note(collection, spec, f"was not brought up to date{consequence}", error))
     return tuple(notes)
 
 
-def rebuild_note(collection: Collection, spec: str, what: str, error: QuoteweaveError) -> str:
+def rebuild_note(collection: Collection, spec: str, event: str, error: QuoteweaveError) -> str:
     """Return a note that says what happened to an index, and why, with the command that rebuilds it."""
     command, remedy = build_command(collection.root, spec), error.remedy
     if remedy is None:
         remedy = f"build it with: {command}"
     elif command not in remedy:
         remedy = f"{remedy}; then build it with: {command}"
-    return note_text(f"the index {spec} {what}: {error.summary.rstrip('.')}", remedy=remedy)
+    return note_text(f"the index {spec} {event}: {error.summary.rstrip('.')}", remedy=remedy)
 
 
 def indexes_behind(collection: Collection) -> list[Manifest]:
@@ -275,5 +279,5 @@ def sync_index(
     if plan.fingerprint != state.fingerprint:
         raise FingerprintMismatch("another version of quoteweave made it, in another way")
     # Crops are not read by OCR here, because that takes a model.
-    found = embedding_status(collection, writer, plan, pictures if plan.view in VISUAL_VIEWS else None)
-    publish_index(collection, writer, plan, found.stored, complete=not found.missing)
+    status = embedding_status(collection, writer, plan, pictures if plan.view in VISUAL_VIEWS else None)
+    publish_index(collection, writer, plan, status.stored, complete=not status.missing)

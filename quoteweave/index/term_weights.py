@@ -43,9 +43,9 @@ class Occurrences(NamedTuple):
 
     def of_items(self, wanted: "Mask") -> "tuple[Positions, npt.NDArray[Any], Positions]":
         """Items of those that are wanted, `wanted` (n,), with counts, and which of the t tokens each has."""
-        kept = wanted[self.items].nonzero()[0]
-        tokens = self.sizes.cumsum().searchsorted(kept, "right") % self.sizes.shape[1]
-        return self.items[kept], self.counts[kept], tokens
+        wanted_places = wanted[self.items].nonzero()[0]
+        tokens = self.sizes.cumsum().searchsorted(wanted_places, "right") % self.sizes.shape[1]
+        return self.items[wanted_places], self.counts[wanted_places], tokens
 
 
 class Field:
@@ -63,7 +63,7 @@ class Field:
         self._sparse = name == "outline"
         self._saturation = lru_cache(maxsize=2)(self._saturation_of)
         self._tokens_within = lru_cache(maxsize=64)(self._count_tokens)
-        self._own_saturation = lru_cache(maxsize=2)(self._own_saturation_of)
+        self._saturation_in_document = lru_cache(maxsize=2)(self._find_saturation_in_document)
         # A question's words are scored among all items, then in the best documents.
         self._occurrences = lru_cache(maxsize=2)(self._find_occurrences)
 
@@ -80,20 +80,20 @@ class Field:
     def _count_tokens(self, packed: bytes | None, most: int) -> int:
         import numpy as np
 
-        within, found = None, set[bytes]()
+        within, distinct_tokens = None, set[bytes]()
         if packed is not None:
             within = np.unpackbits(np.frombuffer(packed, np.uint8), count=self._size).view(np.bool_)
         for segment, part, base in zip(self._segments, self._parts, self._bases, strict=False):
             (numbers,) = part.document_frequencies().nonzero()
             if within is not None:
-                kept = within[base : base + len(part.lengths)]
-                if not kept.any():
+                is_within = within[base : base + len(part.lengths)]
+                if not is_within.any():
                     continue
-                numbers = numbers[np.logical_or.reduceat(kept[part.items], part.starts[numbers])]
+                numbers = numbers[np.logical_or.reduceat(is_within[part.items], part.starts[numbers])]
             if len(numbers) >= most:
                 return most
-            found.update(map(segment.token, numbers.tolist()))
-        return min(len(found), most)
+            distinct_tokens.update(map(segment.token, numbers.tolist()))
+        return min(len(distinct_tokens), most)
 
     def lengths(self, positions: "Positions") -> "Positions":
         """How many tokens each of these items has."""
@@ -103,28 +103,28 @@ class Field:
         """Scores (n,) of the items `within`, or all, for a question's tokens, each as often as the question has it."""
         import numpy as np
 
-        scores, found = np.zeros(self._size, dtype=np.float32), self._occurrences(tuple(tokens))
-        if not len(found.items):
+        scores, occurrences = np.zeros(self._size, dtype=np.float32), self._occurrences(tuple(tokens))
+        if not len(occurrences.items):
             return scores
-        items, counts, _ = found
-        weights = _idf(self._size, found.frequencies)
+        items, counts, _ = occurrences
+        weights = _idf(self._size, occurrences.frequencies)
         if within is None:
-            weights = np.tile(weights, len(self._parts)).repeat(found.sizes.ravel())
+            weights = np.tile(weights, len(self._parts)).repeat(occurrences.sizes.ravel())
         else:
-            items, counts, token = found.of_items(within)
+            items, counts, token = occurrences.of_items(within)
             among = _idf(int(np.count_nonzero(within)), np.bincount(token, minlength=len(weights)))
             weights, length = ((weights + among) / np.float32(2))[token], self._mean_length(within)
         for start in range(0, len(items), POSTINGS_AT_ONCE):
-            some = slice(start, start + POSTINGS_AT_ONCE)
+            chunk = slice(start, start + POSTINGS_AT_ONCE)
             if within is None:
-                gains = self._saturation(b).take(items[some])
+                gains = self._saturation(b).take(items[chunk])
             else:
-                gains = K1 * ((1 - b) + b * self._lengths.take(items[some]).astype(np.float64) / length)
-            gains += counts[some]
-            np.divide(counts[some], gains, out=gains)
-            gains *= weights[some]
+                gains = K1 * ((1 - b) + b * self._lengths.take(items[chunk]).astype(np.float64) / length)
+            gains += counts[chunk]
+            np.divide(counts[chunk], gains, out=gains)
+            gains *= weights[chunk]
             # Tokens are added one after the other, as bm25s does, so that float32 sums agree to the last bit.
-            np.add.at(scores, items[some], gains.astype(np.float32))
+            np.add.at(scores, items[chunk], gains.astype(np.float32))
         return scores
 
     def bm25_in_documents(
@@ -136,43 +136,56 @@ class Field:
         """
         import numpy as np
 
-        of_document = self._document_of
-        searched = positions_between(*(of_document.searchsorted(documents, side) for side in ("left", "right")))
-        asked, scores = Counter(tokens), np.zeros(self._size, dtype=np.float32)
-        found, (sizes, saturation) = self._occurrences(tuple(asked)), self._own_saturation(b)
-        if not len(found.items):
+        document_of = self._document_of
+        searched = positions_between(*(document_of.searchsorted(documents, side) for side in ("left", "right")))
+        query_counts, scores = Counter(tokens), np.zeros(self._size, dtype=np.float32)
+        occurrences, (sizes, saturation) = self._occurrences(tuple(query_counts)), self._saturation_in_document(b)
+        if not len(occurrences.items):
             return searched, scores[searched]
         is_searched = np.zeros(self._size, dtype=np.bool_)
         is_searched[searched] = True
-        items, counts, token = found.of_items(is_searched)
-        of, shape = np.searchsorted(documents, of_document[items]), (len(asked), len(documents))
-        having = np.bincount(token * shape[1] + of, minlength=shape[0] * shape[1]).reshape(shape)
+        items, counts, token = occurrences.of_items(is_searched)
+        document_index, shape = np.searchsorted(documents, document_of[items]), (len(query_counts), len(documents))
+        having = np.bincount(token * shape[1] + document_index, minlength=shape[0] * shape[1]).reshape(shape)
         among = np.log(1 + (sizes[documents] - having + 0.5) / (having + 0.5))
-        rarity = np.array([[inverse_frequency(self._size, each)] for each in found.frequencies.tolist()])
-        idf = np.array([[times / 2] for times in asked.values()]) * (rarity + among)
-        np.add.at(scores, items, (idf[token, of] * counts / (counts + saturation[items])).astype(np.float32))
+        rarity = np.array(
+            [[inverse_frequency(self._size, frequency)] for frequency in occurrences.frequencies.tolist()]
+        )
+        idf = np.array([[times / 2] for times in query_counts.values()]) * (rarity + among)
+        np.add.at(
+            scores, items, (idf[token, document_index] * counts / (counts + saturation[items])).astype(np.float32)
+        )
         return searched, scores[searched]
 
     def bm25_of_documents(self, tokens: Sequence[Ids]) -> "Scores":
         """BM25 (d,) of the documents, each as one long item."""
         import numpy as np
 
-        scores, asked = np.zeros(self._documents, dtype=np.float32), Counter(tokens)
-        items, counts, sizes = self._occurrences(tuple(asked))
+        scores, query_counts = np.zeros(self._documents, dtype=np.float32), Counter(tokens)
+        items, counts, sizes = self._occurrences(tuple(query_counts))
         if not len(items):
             return scores
-        token, of = np.tile(np.arange(len(asked)), len(sizes)).repeat(sizes.ravel()), self._document_of[items]
-        begins = np.flatnonzero(differs_from_last(of) | differs_from_last(token))
-        token, of, sums = token[begins], of[begins], np.add.reduceat(counts, begins, dtype=np.float64)
-        having = zip(asked.values(), np.bincount(token, minlength=len(asked)).tolist(), strict=True)
-        weights = np.array([times * inverse_frequency(len(scores), each) for times, each in having])
-        np.add.at(scores, of, (weights[token] * sums / (sums + self._document_saturation[of])).astype(np.float32))
+        token, document = (
+            np.tile(np.arange(len(query_counts)), len(sizes)).repeat(sizes.ravel()),
+            self._document_of[items],
+        )
+        begins = np.flatnonzero(differs_from_last(document) | differs_from_last(token))
+        token, document, sums = token[begins], document[begins], np.add.reduceat(counts, begins, dtype=np.float64)
+        times_and_frequencies = zip(
+            query_counts.values(), np.bincount(token, minlength=len(query_counts)).tolist(), strict=True
+        )
+        weights = np.array(
+            [times * inverse_frequency(len(scores), frequency) for times, frequency in times_and_frequencies]
+        )
+        np.add.at(
+            scores, document, (weights[token] * sums / (sums + self._document_saturation[document])).astype(np.float32)
+        )
         return scores
 
     def count(self, ids: Ids) -> int:
         """How many items have a token."""
-        found = [(part.starts, id) for part, id in zip(self._parts, ids, strict=True) if id is not None]
-        return sum(int(starts[id + 1]) - int(starts[id]) for starts, id in found)
+        starts_and_ids = [(part.starts, id) for part, id in zip(self._parts, ids, strict=True) if id is not None]
+        return sum(int(starts[id + 1]) - int(starts[id]) for starts, id in starts_and_ids)
 
     def idf(self, ids: Ids) -> float:
         """The idf of a token; 0 for one that no item has."""
@@ -189,12 +202,12 @@ class Field:
         import numpy as np
 
         scores, squares = np.zeros(self._size, dtype=np.float32), 0.0
-        for ids, asked in tokens.items():
+        for ids, times in tokens.items():
             items, counts, _ = self._find_occurrences((ids,))
             if len(items):
                 idf = float(_smooth_idf(self._size, len(items)))
-                scores[items] += np.float32(asked * idf * idf) * counts.astype(np.float64)
-                squares += (asked * idf) ** 2
+                scores[items] += np.float32(times * idf * idf) * counts.astype(np.float64)
+                squares += (times * idf) ** 2
         if squares:
             scores /= np.float32(math.sqrt(squares)) * self._norms
         return scores
@@ -203,14 +216,14 @@ class Field:
         import numpy as np
 
         none = np.empty(0, dtype=np.uint8)
-        found, sizes, end = [(none, none)], list[list[int]](), 0
+        postings, sizes, end = [(none, none)], list[list[int]](), 0
         for part, ids in zip(self._parts, zip(*tokens, strict=True), strict=False):
-            found += (own := [(none, none) if id is None else part.of(id) for id in ids])
-            sizes.append([len(items) for items, _ in own])
+            postings += (segment_postings := [(none, none) if id is None else part.of(id) for id in ids])
+            sizes.append([len(items) for items, _ in segment_postings])
         # A small segment's positions have fewer bytes, into which the base might not fit.
-        items, counts = np.concatenate([each for each, _ in found], dtype=np.int64), [each for _, each in found]
-        for base, each in zip(self._bases, sizes, strict=False):
-            items[end : (end := end + sum(each))] += base
+        items, counts = np.concatenate([part for part, _ in postings], dtype=np.int64), [part for _, part in postings]
+        for base, segment_sizes in zip(self._bases, sizes, strict=False):
+            items[end : (end := end + sum(segment_sizes))] += base
         shape = len(self._parts), len(tokens)
         return Occurrences(items, np.concatenate(counts), np.array(sizes, dtype=np.int64).reshape(shape))
 
@@ -236,15 +249,15 @@ class Field:
         )
         return saturation
 
-    def _own_saturation_of(self, b: float) -> "tuple[Positions, npt.NDArray[np.float64]]":
+    def _find_saturation_in_document(self, b: float) -> "tuple[Positions, npt.NDArray[np.float64]]":
         """(d,) how many items each document has, and (n,) what `_saturation_of` gives in each item's document alone."""
         import numpy as np
 
-        of, lengths = self._document_of, self._lengths.astype(np.float64)
-        sizes = np.bincount(of, minlength=self._documents)
-        counted = np.bincount(of, lengths > 0, self._documents) if self._sparse else sizes
-        mean = np.bincount(of, lengths, self._documents) / np.maximum(counted, 1)
-        return sizes, K1 * ((1 - b) + b * lengths / np.where(mean > 0, mean, 1)[of])
+        document_of, lengths = self._document_of, self._lengths.astype(np.float64)
+        sizes = np.bincount(document_of, minlength=self._documents)
+        counted = np.bincount(document_of, lengths > 0, self._documents) if self._sparse else sizes
+        mean = np.bincount(document_of, lengths, self._documents) / np.maximum(counted, 1)
+        return sizes, K1 * ((1 - b) + b * lengths / np.where(mean > 0, mean, 1)[document_of])
 
     @cached_property
     def _document_saturation(self) -> "npt.NDArray[np.float64]":
@@ -278,11 +291,11 @@ class Field:
         return norms
 
 
-def _idf(items: int, frequencies: "Positions") -> "Scores":
+def _idf(item_count: int, frequencies: "Positions") -> "Scores":
     """(t,) the idf of each token."""
     import numpy as np
 
-    return np.array([inverse_frequency(items, each) for each in frequencies.tolist()], dtype=np.float32)
+    return np.array([inverse_frequency(item_count, frequency) for frequency in frequencies.tolist()], dtype=np.float32)
 
 
 def positions_between(starts: "Positions", stops: "Positions") -> "Positions":
@@ -299,8 +312,8 @@ def distinct(positions: "Positions") -> "Positions":
     import numpy as np
 
     ordered = np.sort(positions)
-    found: Positions = ordered[differs_from_last(ordered)]
-    return found
+    distinct_positions: Positions = ordered[differs_from_last(ordered)]
+    return distinct_positions
 
 
 def differs_from_last(values: "npt.NDArray[Any]") -> "Mask":
@@ -312,15 +325,15 @@ def differs_from_last(values: "npt.NDArray[Any]") -> "Mask":
     return differs
 
 
-def inverse_frequency(items: int, frequency: int) -> float:
+def inverse_frequency(item_count: int, frequency: int) -> float:
     """Lucene's idf of a token that the given number of items have."""
-    return math.log(1 + (items - frequency + 0.5) / (frequency + 0.5))
+    return math.log(1 + (item_count - frequency + 0.5) / (frequency + 0.5))
 
 
-def _smooth_idf(items: int, frequencies: Any) -> Any:
+def _smooth_idf(item_count: int, frequencies: Any) -> Any:
     import numpy as np
 
-    return np.log((1 + items) / (1 + frequencies)) + 1
+    return np.log((1 + item_count) / (1 + frequencies)) + 1
 
 
 def concatenated(arrays: "Iterable[npt.NDArray[Any]]", dtype: Any) -> Any:

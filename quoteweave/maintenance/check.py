@@ -94,11 +94,11 @@ class _Check:
     def __init__(self, root: Path, on_file: Callable[[int], None]) -> None:
         self.root, self._on_file = root, on_file
         self._folder = CollectionFolder(root)
-        self._left = sum(path.is_file() for path in root.rglob("*"))
+        self._files_left = sum(path.is_file() for path in root.rglob("*"))
         self._files = 0
         self._notes: list[str] = []
         self._stored_descriptions: list[str] = []
-        self._known: set[Path] = set()
+        self._known_paths: set[Path] = set()
 
     def run(self) -> CheckReport:
         damaged = [*self._header(), *check_catalogue(self._folder.catalog.path)]
@@ -120,10 +120,10 @@ class _Check:
 
     def _visit(self, path: Path) -> Path:
         """Count a file that is about to be read, and remember it as known; return its path."""
-        self._known.add(path)
+        self._known_paths.add(path)
         self._files += 1
-        self._left -= 1
-        self._on_file(self._left)
+        self._files_left -= 1
+        self._on_file(self._files_left)
         return path
 
     def _header(self) -> Damages:
@@ -131,14 +131,14 @@ class _Check:
         try:
             check_format(self.root)
         except DamagedFile:
-            what = "its content is not what was written" if header.exists() else "it is missing"
-            yield Damage(part="header", file=header.name, what=what)
+            problem = "its content is not what was written" if header.exists() else "it is missing"
+            yield Damage(part="header", file=header.name, what=problem)
 
     def _contents(self, collection: Collection) -> Damages:
         for failure in collection.failures():
             if failure.lost is not None:
-                what = f"the document {failure.name!r} is lost: {failure.reason}"
-                yield Damage(part="document", file=self._folder.catalog.path.name, what=what, document=failure.name)
+                problem = f"the document {failure.name!r} is lost: {failure.reason}"
+                yield Damage(part="document", file=self._folder.catalog.path.name, what=problem, document=failure.name)
         for document in collection.documents():
             yield from self._content(collection, document)
 
@@ -149,7 +149,7 @@ class _Check:
         quotes = collection.document_quotes(document.name)
         self._stored_descriptions += stored_descriptions(document, quotes)
         for key in dict.fromkeys(quote.image for quote in quotes):
-            if key is not None and collection.images.path(key) not in self._known:
+            if key is not None and collection.images.path(key) not in self._known_paths:
                 yield from self._stored("picture", collection.images, key, document.name)
 
     def _stored(self, part: DamagedPart, folder: ContentStore, key: str, document: str) -> Damages:
@@ -157,34 +157,34 @@ class _Check:
         try:
             ContentStore(folder.root).verified(key)
         except CollectionError:
-            what = "it is missing" if not path.exists() else "its content is not what was written"
-            yield Damage(part=part, file=self._place(path), what=what, document=document)
+            problem = "it is missing" if not path.exists() else "its content is not what was written"
+            yield Damage(part=part, file=self._place(path), what=problem, document=document)
 
     def _shards(self) -> Damages:
         with self._folder.catalog.read() as db:
             query = "SELECT name, fingerprint, shards.key FROM shards JOIN documents ON documents.key = document"
-            tied = db.execute(query).fetchall()
-        for document, fingerprint, key in tied:
+            documents_with_shards = db.execute(query).fetchall()
+        for document, fingerprint, key in documents_with_shards:
             path = self._folder.shards.path(fingerprint, key)
-            if path not in self._known:
+            if path not in self._known_paths:
                 self._visit(path)
-                what = self._folder.shards.damage(fingerprint, key)
-                if what is not None:
-                    yield Damage(part="vectors", file=self._place(path), what=what, document=document)
+                problem = self._folder.shards.damage(fingerprint, key)
+                if problem is not None:
+                    yield Damage(part="vectors", file=self._place(path), what=problem, document=document)
 
     def _segments(self, collection: Collection) -> Damages:
         """Verify the lexical index: its files, and that they hold the documents of the catalogue."""
         indexed: list[str] = []
         rows: list[int] = []
-        whole = True
+        is_intact = True
         for path in collection.segments()[0]:
             try:
                 segment = read_segment(self._visit(path))
             except FileNotFoundError:
-                whole = False
+                is_intact = False
                 yield Damage(part="index", file=self._place(path), what="it is missing")
             except (CollectionError, OSError):
-                whole = False
+                is_intact = False
                 yield Damage(part="index", file=self._place(path), what="its content is not what was written")
             else:
                 indexed += segment.names
@@ -192,7 +192,7 @@ class _Check:
         if collection.has_older_segments():
             self._notes.append(f"{OTHER_VERSION}; {renewal_advice(self.root)}")
         names = [document.name for document in collection.documents()]
-        if not whole:
+        if not is_intact:
             return
         if sorted(indexed) != names or sorted(rows) != collection.select().tolist():
             yield Damage(part="index", file=LEXICAL_FOLDER, what="it does not hold the documents of the catalogue")
@@ -243,12 +243,12 @@ class _Check:
     def _descriptions(self) -> Damages:
         path = self.root / DESCRIPTIONS
         try:
-            found = [*read_descriptions(self._visit(path))] if path.exists() else []
+            entries = [*read_descriptions(self._visit(path))] if path.exists() else []
         except OSError as error:
             yield Damage(part="description", file=path.name, what=f"it cannot be read ({error.strerror or error})")
             return
-        lines = [line for line in found if isinstance(line, DamagedLine)]
-        texts = {one.text for one in found if isinstance(one, Description)}
+        lines = [line for line in entries if isinstance(line, DamagedLine)]
+        texts = {entry.text for entry in entries if isinstance(entry, Description)}
         if not lines and (note := lost_note(self.root, self._stored_descriptions, texts)):
             self._notes.append(note)
         for line in lines:
@@ -261,12 +261,14 @@ class _Check:
     def _leftovers(self) -> list[str]:
         """List files that nothing refers to, and note files that only seem so."""
         if pages := sum(1 for _ in unfinished_pages(self._folder)):
-            kept = pluralize(pages, "page is", "pages are")
-            self._notes.append(f"{kept} kept of documents that were not read to their end; the same add goes on")
+            kept_pages = pluralize(pages, "page is", "pages are")
+            self._notes.append(f"{kept_pages} kept of documents that were not read to their end; the same add goes on")
         if recovered := sum(path.is_file() for path in (self.root / RECOVERED_FOLDER).glob("*")):
             files = pluralize(recovered, "file", "files")
-            what = "whose documents' names a damaged catalogue has lost: add what you want to keep, and delete the rest"
-            self._notes.append(f"{RECOVERED_FOLDER}/ holds {files} {what}")
+            explanation = (
+                "whose documents' names a damaged catalogue has lost: add what you want to keep, and delete the rest"
+            )
+            self._notes.append(f"{RECOVERED_FOLDER}/ holds {files} {explanation}")
         leftovers = [*unreferenced_files(self._folder)]
         owner = self.root / OWNER_NAME
         if is_being_written(self.root):
@@ -290,13 +292,13 @@ def check_catalogue(path: Path) -> Damages:
         with Catalog(path).unverified() as db:
             if lost := count_lost(path, db):
                 yield Damage(part="catalogue", file=name, what=describe_lost(path, lost))
-            for what in _structure(db):
-                yield Damage(part="catalogue", file=name, what=what)
-            for document, what in _rows(db):
-                yield Damage(part="catalogue", file=name, what=what, document=document)
+            for problem in _structure(db):
+                yield Damage(part="catalogue", file=name, what=problem)
+            for document, problem in _rows(db):
+                yield Damage(part="catalogue", file=name, what=problem, document=document)
     except (sqlite3.Error, TypeError, ValueError, OverflowError) as error:
-        what = "something else is in its place" if path.is_dir() else f"it cannot be read: {error}"
-        yield Damage(part="catalogue", file=name, what=what)
+        problem = "something else is in its place" if path.is_dir() else f"it cannot be read: {error}"
+        yield Damage(part="catalogue", file=name, what=problem)
 
 
 def _structure(db: sqlite3.Connection) -> Iterator[str]:

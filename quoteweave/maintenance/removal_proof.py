@@ -27,7 +27,7 @@ _MIN_NAME_CHARACTERS = 4  # shorter names are searched for in quotation marks
 _MIN_WORD_BYTES = 6  # shorter words occur by chance
 _WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]{%d,}" % _MIN_WORD_BYTES)
 # Words that the file formats themselves contain: SQLite, numpy, Parquet, Milvus, and our own JSON and indexes.
-_OF_FORMATS = frozenset(
+_FORMAT_WORDS = frozenset(
     """
     active arrow1 autoincrement autoindex binary candidates capacity cascade catalog changes chapter checked checkpoint
     checksum checksums collection collections committed content create current default delete descriptions dimension
@@ -67,16 +67,16 @@ class _SearchTerms:
     words: frozenset[bytes]
     """The first bytes of the compressed words of each page in the collection."""
 
-    def find_in(self, data: bytes | mmap.mmap) -> str | None:
+    def find_in(self, content: bytes | mmap.mmap) -> str | None:
         """Say which of it occurs in the bytes; None if nothing does."""
-        searched: bytes | mmap.mmap = data
-        if any(data.find(longer) >= 0 for longer in self.longer):
-            searched = bytes(data)
+        searched: bytes | mmap.mmap = content
+        if any(content.find(longer) >= 0 for longer in self.longer):
+            searched = bytes(content)
             for longer in self.longer:
                 searched = searched.replace(longer, b"")
         if len(searched) and any(searched.find(form) >= 0 for form in self.forms):
             return "its name, or the hash of its content"
-        if self.rare and (found_words := {found.lower() for found in _WORD.findall(searched)} & self.rare):
+        if self.rare and (found_words := {match.lower() for match in _WORD.findall(searched)} & self.rare):
             return f"words of it ({', '.join(sorted(word.decode() for word in found_words)[:3])})"
         return None
 
@@ -95,27 +95,27 @@ def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str
         if any(document.name == name for document in collection.documents()):
             raise UsageError(f"{name!r} is in the collection; remove it first")
         mentions = _mentions(collection, name)
-        same = [document.name for document in collection.documents() if document.content == content]
+        same_content = [document.name for document in collection.documents() if document.content == content]
         search_terms = _search_terms(
-            folder, collection, name, texts, None if same else content, mentioned=bool(mentions)
+            folder, collection, name, texts, None if same_content else content, mentioned=bool(mentions)
         )
-        traces = [*_in_catalogue(collection, name), *_in_milvus(folder, search_terms)]
+        traces = [*_traces_in_catalogue(collection, name), *_traces_in_milvus(folder, search_terms)]
     # Files that belong to pages of a document that is still being added are no traces; they are searched like others.
     traces += [f"{path} is referred to by nothing" for path in unreferenced_files(folder)]
-    traces += list(_in_segments(folder, search_terms))
+    traces += list(_traces_in_segments(folder, search_terms))
     verified = _verified(folder)
     folder.catalog.close()
     paths, size = sorted(path for path in root.rglob("*") if path.is_file()), 0
     for path in paths:
         size += path.stat().st_size
-        own = path in verified or (search_terms.mentioned and path.name.startswith(folder.catalog.path.name))
-        traces += list(_in_file(path, root, search_terms, own=own))
-    traces += list(_in_free_pages(folder.catalog.path))
+        may_mention = path in verified or (search_terms.mentioned and path.name.startswith(folder.catalog.path.name))
+        traces += list(_traces_in_file(path, root, search_terms, may_mention=may_mention))
+    traces += list(_traces_in_free_pages(folder.catalog.path))
     return RemovalCheck(
         name=name,
         traces=tuple(traces),
         mentions=tuple(mentions),
-        same_content=tuple(same),
+        same_content=tuple(same_content),
         files=len(paths),
         size=size,
     )
@@ -132,18 +132,25 @@ def _search_terms(
 ) -> _SearchTerms:
     longer = [text for document in collection.documents() for text in (document.name, document.content)]
     longer += [str(origin.root) for origin in collection.origins().values()]
-    used = referenced_keys(folder)
-    longer += [*used.sources, *used.images, *used.segments, *(key for keys in used.shards.values() for key in keys)]
+    referenced = referenced_keys(folder)
+    longer += [
+        *referenced.sources,
+        *referenced.images,
+        *referenced.segments,
+        *(key for keys in referenced.shards.values() for key in keys),
+    ]
     longer += [text for failure in collection.failures() for text in (failure.name, str(failure.root))]
     forms = [*_forms(name), *([content.encode()] if content else [])]
     rare: set[bytes] = set()
     if texts:
-        lost = {word for text in texts for word in _words(text)} - _OF_FORMATS - _kept_words(folder, collection)
+        removed_words = (
+            {word for text in texts for word in _words(text)} - _FORMAT_WORDS - _kept_words(folder, collection)
+        )
         for _, _, quotes in collection.iter_documents_quotes():
             for quote in quotes:
-                lost -= _words(quote.model_dump_json())
+                removed_words -= _words(quote.model_dump_json())
         # Digits occur by chance, for example as sizes of files.
-        rare = {word.encode() for word in lost if len(word.encode()) >= _MIN_WORD_BYTES and not word.isdigit()}
+        rare = {word.encode() for word in removed_words if len(word.encode()) >= _MIN_WORD_BYTES and not word.isdigit()}
     with folder.catalog.read() as db:
         heads = heads_of_words(db)
     containing = sorted({text for text in longer if name in text}, key=len, reverse=True)
@@ -159,15 +166,15 @@ def _search_terms(
 def _kept_words(folder: CollectionFolder, collection: Collection) -> set[str]:
     """Words of the catalogue's tables, and of what is stored of the existing documents, failures and indexes."""
     with folder.catalog.read() as db:
-        held = [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")]
+        texts = [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")]
     for document in collection.documents():
-        held += [document.model_dump_json(), *(page.model_dump_json() for page in collection.pages(document.name))]
-    held += [f"{origin.root} {origin.path}" for origin in collection.origins().values()]
-    held += [failure.model_dump_json() for failure in collection.failures()]
+        texts += [document.model_dump_json(), *(page.model_dump_json() for page in collection.pages(document.name))]
+    texts += [f"{origin.root} {origin.path}" for origin in collection.origins().values()]
+    texts += [failure.model_dump_json() for failure in collection.failures()]
     for state in collection.indexes():
         plan = read_plan(state)
-        held += [state.name, "" if plan is None else plan.model_dump_json(include=set(IndexPlan.model_fields))]
-    return {word for text in held for word in _words(text)}
+        texts += [state.name, "" if plan is None else plan.model_dump_json(include=set(IndexPlan.model_fields))]
+    return {word for text in texts for word in _words(text)}
 
 
 def _forms(name: str) -> list[bytes]:
@@ -181,19 +188,19 @@ def _forms(name: str) -> list[bytes]:
 
 def _words(text: str) -> set[str]:
     """Words as they are written and as the lexical index stores them; only long ones, which do not occur by chance."""
-    written = {found.decode("utf-8", "replace").lower() for found in _WORD.findall(text.encode())}
-    return written | {word for word in words(text) if len(word) >= _MIN_WORD_BYTES and word.isalnum()}
+    written_words = {match.decode("utf-8", "replace").lower() for match in _WORD.findall(text.encode())}
+    return written_words | {word for word in words(text) if len(word) >= _MIN_WORD_BYTES and word.isalnum()}
 
 
 def _mentions(collection: Collection, name: str) -> list[str]:
-    found = []
+    mentioning = []
     for document, _, quotes in collection.iter_documents_quotes():
         if any(name in quote.model_dump_json(exclude={"document"}) for quote in quotes):
-            found.append(document.name)
-    return found
+            mentioning.append(document.name)
+    return mentioning
 
 
-def _in_catalogue(collection: Collection, name: str) -> Iterator[str]:
+def _traces_in_catalogue(collection: Collection, name: str) -> Iterator[str]:
     if collection.may_have_traces():
         yield "a removal was not finished; any command that writes does it"
     for failure in collection.failures():
@@ -203,28 +210,33 @@ def _in_catalogue(collection: Collection, name: str) -> Iterator[str]:
 
 def _verified(folder: CollectionFolder) -> set[Path]:
     """Copies of files, and crops, that belong to documents of the collection and whose content fits their names."""
-    used = referenced_keys(folder)
-    paths = [folder.sources.path(key) for key in used.sources] + [folder.images.path(key) for key in used.images]
+    referenced = referenced_keys(folder)
+    paths = [folder.sources.path(key) for key in referenced.sources] + [
+        folder.images.path(key) for key in referenced.images
+    ]
     return {path for path in paths if path.is_file() and file_sha256(path) == path.name.partition(".")[0]}
 
 
-def _in_file(path: Path, root: Path, search_terms: _SearchTerms, *, own: bool) -> Iterator[str]:
-    """Yield what is left in a file. `own`: it belongs to an existing document, whose words may mention the name."""
+def _traces_in_file(path: Path, root: Path, search_terms: _SearchTerms, *, may_mention: bool) -> Iterator[str]:
+    """Yield what is left in a file; its content is not searched where it `may_mention` the name.
+
+    That is the file of an existing document, whose words may contain it.
+    """
     if (trace := search_terms.find_in(str(path.relative_to(root)).encode("utf-8", "surrogateescape"))) is not None:
         yield f"the path {path} holds {trace}"
     if path.name.endswith("-wal") and path.stat().st_size:
         yield f"{path} was not emptied; it holds what was written last"
     if not path.stat().st_size:
         return
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         yield from (
-            f"{path} holds words of a removed page, at byte {at:,}" for at in unknown_words(data, search_terms.words)
+            f"{path} holds words of a removed page, at byte {at:,}" for at in unknown_words(content, search_terms.words)
         )
-        if not own and (trace := search_terms.find_in(data)) is not None:
+        if not may_mention and (trace := search_terms.find_in(content)) is not None:
             yield f"{path} holds {trace}"
 
 
-def _in_segments(folder: CollectionFolder, search_terms: _SearchTerms) -> Iterator[str]:
+def _traces_in_segments(folder: CollectionFolder, search_terms: _SearchTerms) -> Iterator[str]:
     """Yield what is left in the lexical index, decoded, as its files store words without spaces between them."""
     for path in sorted(folder.segments.root.glob(f"*{SUFFIX}")):
         try:
@@ -236,7 +248,7 @@ def _in_segments(folder: CollectionFolder, search_terms: _SearchTerms) -> Iterat
             yield f"{path} holds {trace}"
 
 
-def _in_milvus(folder: CollectionFolder, search_terms: _SearchTerms) -> Iterator[str]:
+def _traces_in_milvus(folder: CollectionFolder, search_terms: _SearchTerms) -> Iterator[str]:
     """Yield what is left in the embedded Milvus, decoded, as its files are compressed."""
     paths = sorted((folder.root / MILVUS_FOLDER).rglob("*.parquet"))
     if not paths:
@@ -256,23 +268,23 @@ def _in_milvus(folder: CollectionFolder, search_terms: _SearchTerms) -> Iterator
             yield f"{path} holds {trace}"
 
 
-def _in_free_pages(path: Path) -> Iterator[str]:
+def _traces_in_free_pages(path: Path) -> Iterator[str]:
     """Yield a sentence for each free page of the database that holds anything but zeros.
 
     This process must have no connection to the database, as closing the file here would drop its locks.
     """
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        size = int.from_bytes(data[16:18], "big")
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        size = int.from_bytes(content[16:18], "big")
         size = 65536 if size == 1 else size
-        trunk, seen = int.from_bytes(data[32:36], "big"), set[int]()
-        while trunk and trunk not in seen:
-            seen.add(trunk)
-            page = data[(trunk - 1) * size : trunk * size]
+        trunk, seen_trunks = int.from_bytes(content[32:36], "big"), set[int]()
+        while trunk and trunk not in seen_trunks:
+            seen_trunks.add(trunk)
+            page = content[(trunk - 1) * size : trunk * size]
             count = int.from_bytes(page[4:8], "big")
             if any(page[8 + 4 * count :]):
                 yield f"{path}, page {trunk}, is free and not empty"
             for at in range(8, 8 + 4 * count, 4):
                 leaf = int.from_bytes(page[at : at + 4], "big")
-                if any(data[(leaf - 1) * size : leaf * size]):
+                if any(content[(leaf - 1) * size : leaf * size]):
                     yield f"{path}, page {leaf}, is free and not empty"
             trunk = int.from_bytes(page[:4], "big")

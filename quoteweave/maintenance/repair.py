@@ -49,19 +49,19 @@ def check_and_repair(root: Path, on_file: Callable[[int], None] = lambda _: None
     with Collection.open(root) as collection, collection.writer() as writer:
         repairing = _Repair(collection, writer, advice)
         repairing.documents()
-        repairing.sources(_of(second, "source"))
-        repairing.pictures(_of(second, "picture"))
-        repairing.ocr_texts(_of(second, "ocr text"))
-        repairing.descriptions(_of(second, "description"))
-        repairing.vectors(_of(second, "vectors"))
-        repairing.indexes(_of(second, "index"))
+        repairing.sources(_damages_of(second, "source"))
+        repairing.pictures(_damages_of(second, "picture"))
+        repairing.ocr_texts(_damages_of(second, "ocr text"))
+        repairing.descriptions(_damages_of(second, "description"))
+        repairing.vectors(_damages_of(second, "vectors"))
+        repairing.indexes(_damages_of(second, "index"))
     last = check(root, on_file)
-    left = {(damage.part, damage.file, damage.document) for damage in last.damaged}
+    still_damaged = {(damage.part, damage.file, damage.document) for damage in last.damaged}
     damages = {(damage.part, damage.file, damage.what): damage for damage in (*first.damaged, *second.damaged)}
     damaged = [
         damage.model_copy(
             update={
-                "repaired": (damage.part, damage.file, damage.document) not in left,
+                "repaired": (damage.part, damage.file, damage.document) not in still_damaged,
                 "advice": advice.get(damage.file, ""),
             }
         )
@@ -69,7 +69,7 @@ def check_and_repair(root: Path, on_file: Callable[[int], None] = lambda _: None
     ]
     # Documents that could not be read again are taken from the last check, which says why.
     damaged = [damage for damage in damaged if damage.repaired or damage.part != "document"]
-    return last.model_copy(update={"damaged": (*damaged, *_of(last, "document"), *lost)})
+    return last.model_copy(update={"damaged": (*damaged, *_damages_of(last, "document"), *lost)})
 
 
 def _renew_lexical(root: Path) -> bool:
@@ -81,44 +81,44 @@ def _renew_lexical(root: Path) -> bool:
             return True
 
 
-def _of(report: CheckReport, part: str) -> list[Damage]:
+def _damages_of(report: CheckReport, part: str) -> list[Damage]:
     return [damage for damage in report.damaged if damage.part == part]
 
 
 def _repair_catalogue(root: Path, report: CheckReport) -> list[Damage]:
     """Rebuild the header and the catalogue; return which documents were lost, wholly or in part."""
-    gone = Salvaged()
+    salvaged = Salvaged()
     with writer_lock(root):
-        if _of(report, "header"):
+        if _damages_of(report, "header"):
             write_header(root)
-        if _of(report, "catalogue"):
-            gone = salvage(root)
+        if _damages_of(report, "catalogue"):
+            salvaged = salvage(root)
     lost = []
     with Collection.open(root) as collection, collection.writer() as writer:
-        perhaps = "; a removal was not finished: if that file was to be removed, delete it"
-        removed = perhaps if collection.may_have_traces() else ""
-        for path in gone.aside:
-            what = (
+        warning = "; a removal was not finished: if that file was to be removed, delete it"
+        removed = warning if collection.may_have_traces() else ""
+        for path in salvaged.aside:
+            subject = (
                 "what stood in place of the catalogue" if path.is_dir() else "the name of a document is lost; its file"
             )
-            lost.append(_lost(f"{what} is {path} now{removed}", None))
+            lost.append(_loss(f"{subject} is {path} now{removed}", None))
         writer.rebuild_lexical()
-        for name, read in _read_again(collection, gone.words).items():
-            if isinstance(read, str):
-                lost.append(_lost(f"the words of the pages of {name!r} are lost: {read}", name))
+        for name, outcome in _read_again(collection, salvaged.words).items():
+            if isinstance(outcome, str):
+                lost.append(_loss(f"the words of the pages of {name!r} are lost: {outcome}", name))
             else:
-                writer.store_words(read)
+                writer.store_words(outcome)
         sync_indexes(collection, writer)
     return lost
 
 
-def _lost(what: str, document: str | None) -> Damage:
-    return Damage(part="catalogue", file="catalog.sqlite", what=what, document=document, advice=_ADD_AGAIN)
+def _loss(loss: str, document: str | None) -> Damage:
+    return Damage(part="catalogue", file="catalog.sqlite", what=loss, document=document, advice=_ADD_AGAIN)
 
 
 def _read_again(collection: Collection, documents: Mapping[str, LostDocument]) -> dict[str, PreparedDocument | str]:
     """Parse stored files again: the prepared document or the reason for failure, by name; crops are stored."""
-    outcome: dict[str, PreparedDocument | str] = {}
+    outcomes: dict[str, PreparedDocument | str] = {}
     to_read = []
     for name, document in documents.items():
         origin = document.origin
@@ -126,24 +126,26 @@ def _read_again(collection: Collection, documents: Mapping[str, LostDocument]) -
         try:
             path = collection.source_file_by_key(document.source)
         except CollectionError as error:
-            outcome[name] = str(error)
+            outcomes[name] = str(error)
             continue
         if settings is None:
-            outcome[name] = "it was parsed with other settings, by another version, or by another tool"
+            outcomes[name] = "it was parsed with other settings, by another version, or by another tool"
         else:
             unfinished_pages = collection.unfinished.of(unfinished_key(name, origin.content, settings.fingerprint))
             source = SourceFile(name, path, settings, collection.images)
-            anew = origin.model_copy(update={"parser": settings.fingerprint})
-            to_read.append(FileReading(source, anew, settings.fingerprint, collection.sources, unfinished_pages))
+            current_origin = origin.model_copy(update={"parser": settings.fingerprint})
+            to_read.append(
+                FileReading(source, current_origin, settings.fingerprint, collection.sources, unfinished_pages)
+            )
     with WorkerPool(min(4, os.cpu_count() or 1)) as workers:
-        for read in read_files(to_read, lambda file: file, workers=workers, progress=AddProgress()):
-            if isinstance(read, FileIssue):
-                outcome[read.name] = read.reason
+        for result in read_files(to_read, lambda file: file, workers=workers, progress=AddProgress()):
+            if isinstance(result, FileIssue):
+                outcomes[result.name] = result.reason
             else:
-                outcome[read.document.name] = read
+                outcomes[result.document.name] = result
     for file in to_read:
         file.unfinished.remove()
-    return outcome
+    return outcomes
 
 
 def _settings(origin: Origin) -> ParserSettings | None:
@@ -167,12 +169,14 @@ class _Repair:
         """Read documents again that a damaged catalogue lost; if that fails, the catalogue records why."""
         failures = {failure.name: failure for failure in self._collection.failures()}
         lost = {name: failure.lost for name, failure in failures.items() if failure.lost is not None}
-        for name, read in _read_again(self._collection, lost).items():
-            if isinstance(read, str):
-                about = failures[name].model_dump(include={"root", "content", "path"})
-                self._writer.fail(name, reason=f"{read}; {_ADD_AGAIN}, or remove it", lost=lost[name], **about)
+        for name, outcome in _read_again(self._collection, lost).items():
+            if isinstance(outcome, str):
+                origin_fields = failures[name].model_dump(include={"root", "content", "path"})
+                self._writer.fail(
+                    name, reason=f"{outcome}; {_ADD_AGAIN}, or remove it", lost=lost[name], **origin_fields
+                )
             else:
-                self._writer.store([read])
+                self._writer.store([outcome])
         if lost:
             sync_indexes(self._collection, self._writer)
 
@@ -183,41 +187,41 @@ class _Repair:
             name = damage.document or ""
             path, content = origins[name].file(name), origins[name].content
             try:
-                same = file_sha256(path) == content
+                is_unchanged = file_sha256(path) == content
             except OSError:
-                same = False
-            if same:
+                is_unchanged = False
+            if is_unchanged:
                 remove_path(self._path(damage))
                 self._writer.put_source(path, content)
             else:
-                where = f"it is not at {path} any more"
-                self._advice[damage.file] = f"{where}; what was made of it is kept; put it there, or {_ADD_AGAIN}"
+                reason = f"it is not at {path} any more"
+                self._advice[damage.file] = f"{reason}; what was made of it is kept; put it there, or {_ADD_AGAIN}"
 
     def pictures(self, damaged: Sequence[Damage]) -> None:
         """Read the documents of crops again, which stores the same crops."""
         documents: dict[str, list[Damage]] = defaultdict(list)
-        before: dict[str, bytes] = {}
+        contents: dict[str, bytes] = {}
         for damage in damaged:
             documents[damage.document or ""].append(damage)
             # The damaged file is removed first, as the store does not replace a file of the right size; it is put back
             # if the repair fails.
             with suppress(OSError):
-                before[damage.file] = self._path(damage).read_bytes()
+                contents[damage.file] = self._path(damage).read_bytes()
             remove_path(self._path(damage))
         origins, keys = self._collection.origins(), self._collection.source_keys()
-        found = {name: LostDocument(origin=origins[name], source=keys[name]) for name in documents}
-        read = _read_again(self._collection, found)
-        for name, lost in documents.items():
-            result = read[name]
+        stored_documents = {name: LostDocument(origin=origins[name], source=keys[name]) for name in documents}
+        outcomes = _read_again(self._collection, stored_documents)
+        for name, damages in documents.items():
+            result = outcomes[name]
             reason = result if isinstance(result, str) else "reading it again gives other pictures"
-            for damage in lost:
+            for damage in damages:
                 if not self._path(damage).exists():
                     self._advice[damage.file] = (
                         f"{reason}; keep the document as it is, or remove {name!r}, then {_ADD_AGAIN}, with the "
                         "pictures that it shows beside it"
                     )
-                    if damage.file in before:
-                        self._path(damage).write_bytes(before[damage.file])
+                    if damage.file in contents:
+                        self._path(damage).write_bytes(contents[damage.file])
 
     def ocr_texts(self, damaged: Iterable[Damage]) -> None:
         """Remove damaged OCR texts of crops; the crops are read again when the user asks for it."""
@@ -257,11 +261,11 @@ class _Repair:
 
         If nothing says how an index was built, it stays in the catalogue, empty, until the user builds or removes it.
         """
-        of_words = [damage for damage in damaged if damage.file.partition("/")[0] == LEXICAL_FOLDER]
-        if of_words:
+        lexical_damages = [damage for damage in damaged if damage.file.partition("/")[0] == LEXICAL_FOLDER]
+        if lexical_damages:
             self._writer.rebuild_lexical()
         for damage in damaged:
-            if damage in of_words:
+            if damage in lexical_damages:
                 continue
             folder = self._path(damage)
             fingerprint = folder.parent.name

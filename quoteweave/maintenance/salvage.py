@@ -51,29 +51,29 @@ def salvage(root: Path) -> Salvaged:
     folder = CollectionFolder(root)
     path = folder.catalog.path
     new_path = path.with_name(f"{path.name}.made")
-    intact, lost = _documents(folder.catalog)
+    intact, lost = _salvaged_documents(folder.catalog)
     lost.documents |= _named_by_quotes(folder, {*intact, *lost.documents})
     with guard_writing(path):
-        for leftover in (new_path, *_beside(new_path)):
+        for leftover in (new_path, *_companion_files(new_path)):
             leftover.unlink(missing_ok=True)
         create_catalog(new_path)
-        new = Catalog(new_path)
-        with new.write() as db:
-            for left in intact.values():
-                _insert(db, left)
+        catalog = Catalog(new_path)
+        with catalog.write() as db:
+            for salvaged_rows in intact.values():
+                _insert_document(db, salvaged_rows)
             _insert_others(db, folder, intact)
             _insert_lost(db, lost)
             db.execute(f"PRAGMA user_version = {settled_count(path)}")  # so that it is not taken for an older copy
-        new.close()
-        for leftover in _beside(new_path):
+        catalog.close()
+        for leftover in _companion_files(new_path):
             leftover.unlink(missing_ok=True)
-        sources = {str(left[0][4]) for left in intact.values()}
-        sources |= {found.source for found in (*lost.documents.values(), *_lost_before(folder.catalog))}
+        sources = {str(salvaged_rows[0][4]) for salvaged_rows in intact.values()}
+        sources |= {document.source for document in (*lost.documents.values(), *_lost_before(folder.catalog))}
         lost.aside = _set_aside(folder, sources)
         if path.is_dir():  # a folder in place of the catalogue, with unknown content
             lost.aside.append(_moved_aside(folder, path))
-        for old in _beside(path)[1:]:
-            old.unlink(missing_ok=True)
+        for leftover_log in _companion_files(path)[1:]:
+            leftover_log.unlink(missing_ok=True)
         new_path.replace(path)
         # Only now, as without the checksum a writing command would trust the old catalogue, and remove what that does
         # not list.
@@ -83,7 +83,7 @@ def salvage(root: Path) -> Salvaged:
 
 def _lost_before(catalog: Catalog) -> Iterator[LostDocument]:
     """Documents that the catalogue itself lists as lost, as after a killed repair that had replaced a catalogue."""
-    for name, record, checksum in _all(catalog, "failures", "name"):
+    for name, record, checksum in _readable_rows(catalog, "failures", "name"):
         if checksum == row_checksum(record, name):
             with suppress(ValueError):
                 lost = Failure.model_validate_json(record).lost
@@ -101,7 +101,7 @@ def _moved_aside(folder: CollectionFolder, path: Path) -> Path:
     aside.parent.mkdir(exist_ok=True)
     if path.is_dir():  # unlike files, which are named by their content, a folder may have the name of another
         numbered = (aside.with_name(f"{path.name}-{at}") for at in count(2))
-        aside = next(one for one in chain([aside], numbered) if not one.exists())
+        aside = next(free_path for free_path in chain([aside], numbered) if not free_path.exists())
     return path.replace(aside)
 
 
@@ -115,35 +115,37 @@ def _insert_lost(db: sqlite3.Connection, lost: Salvaged) -> None:
         db.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?)", (name, record, row_checksum(record, name)))
 
 
-def _beside(path: Path) -> list[Path]:
+def _companion_files(path: Path) -> list[Path]:
     return [path.with_name(path.name + suffix) for suffix in (".checksum", "-wal", "-shm")]
 
 
-def _documents(catalog: Catalog) -> tuple[dict[str, SalvagedRows], Salvaged]:
+def _salvaged_documents(catalog: Catalog) -> tuple[dict[str, SalvagedRows], Salvaged]:
     """Documents whose pages and quotes are intact, and what was lost of these and of others."""
     intact: dict[str, SalvagedRows] = {}
     lost = Salvaged()
-    for key, name, root, path, source, record, checksum in _all(catalog, "documents", "key"):
+    for key, name, root, path, source, record, checksum in _readable_rows(catalog, "documents", "key"):
         try:
             if checksum != row_checksum(record, name, root, path, source):
                 continue
             document = Document.model_validate_json(record)
         except (ValueError, TypeError):
             continue
-        about = {"content": document.content, "parser": document.parser, "metadata": document.metadata}
-        where = LostDocument(origin=Origin.model_validate({"root": root, "path": path, **about}), source=source)
+        document_fields = {"content": document.content, "parser": document.parser, "metadata": document.metadata}
+        lost_document = LostDocument(
+            origin=Origin.model_validate({"root": root, "path": path, **document_fields}), source=source
+        )
         try:
             with catalog.unverified() as db:
                 pages, quotes = read_pages(db, key, document), read_quotes(db, key, document)
         except _UNREADABLE:
-            lost.documents[name] = where
+            lost.documents[name] = lost_document
             continue
         words: list[WordsRow] = []
         try:
             with catalog.unverified() as db:
                 words = read_words(db, key, document)
         except _UNREADABLE:
-            lost.words[name] = where
+            lost.words[name] = lost_document
         intact[name] = (key, name, root, path, source, record, checksum), [*pages], [*quotes], words
     return intact, lost
 
@@ -151,7 +153,7 @@ def _documents(catalog: Catalog) -> tuple[dict[str, SalvagedRows], Salvaged]:
 def _named_by_quotes(folder: CollectionFolder, known_names: set[str]) -> dict[str, LostDocument]:
     """Documents whose own record was lost, known from their quotes; their sources and metadata are lost."""
     names = {}
-    for _, id, _, *columns, record, checksum in _all(folder.catalog, "quotes", "row"):
+    for _, id, _, *columns, record, checksum in _readable_rows(folder.catalog, "quotes", "row"):
         if checksum == row_checksum(record, id, *columns):
             with suppress(ValueError):
                 names[id.partition(":")[0]] = Quote.model_validate_json(record).document
@@ -165,46 +167,51 @@ def _named_by_quotes(folder: CollectionFolder, known_names: set[str]) -> dict[st
     return lost_documents
 
 
-def _all(catalog: Catalog, table: str, order: str) -> Iterator[tuple]:  # type: ignore[type-arg]
+def _readable_rows(catalog: Catalog, table: str, order: str) -> Iterator[tuple]:  # type: ignore[type-arg]
     """The readable rows of a table, each once: read from both ends until an error."""
-    seen = set()
+    seen_rows = set()
     for direction in ("ASC", "DESC"):
         try:
             with catalog.unverified() as db:
                 for row in db.execute(f"SELECT * FROM {table} ORDER BY {order} {direction}"):  # noqa: S608
-                    if row not in seen:
-                        seen.add(row)
+                    if row not in seen_rows:
+                        seen_rows.add(row)
                         yield row
         except (sqlite3.Error, OverflowError):
             continue
 
 
-def _insert(db: sqlite3.Connection, left: SalvagedRows) -> None:
-    document, pages, quotes, words = left
+def _insert_document(db: sqlite3.Connection, salvaged_rows: SalvagedRows) -> None:
+    document, pages, quotes, words = salvaged_rows
     key = document[0]
     db.execute("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)", document)
     db.executemany("INSERT INTO pages VALUES (?, ?, ?, ?)", ((key, *page) for page in pages))
     insert = """INSERT INTO quotes (row, id, document, page, kind, layout, image, record, checksum)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-    db.executemany(insert, ((row, id, key, *rest) for row, id, *rest in quotes))
+    db.executemany(insert, ((row, id, key, *columns) for row, id, *columns in quotes))
     db.executemany("INSERT INTO page_words VALUES (?, ?, ?, ?)", ((key, *row) for row in words))
 
 
-def _insert_others(db: sqlite3.Connection, folder: CollectionFolder, kept: Mapping[str, SalvagedRows]) -> None:
+def _insert_others(db: sqlite3.Connection, folder: CollectionFolder, intact: Mapping[str, SalvagedRows]) -> None:
     """Insert failures, shards and indexes as far as they can be read, and counters that give no number twice."""
-    old, keys = folder.catalog, {left[0][0] for left in kept.values()}
-    for name, record, checksum in _all(old, "failures", "name"):
+    old_catalog, keys = folder.catalog, {salvaged_rows[0][0] for salvaged_rows in intact.values()}
+    for name, record, checksum in _readable_rows(old_catalog, "failures", "name"):
         if checksum == row_checksum(record, name):
             db.execute("INSERT OR IGNORE INTO failures VALUES (?, ?, ?)", (name, record, checksum))
-    for row in _all(old, "shards", "document"):
+    for row in _readable_rows(old_catalog, "shards", "document"):
         if row[0] in keys:
             db.execute("INSERT OR IGNORE INTO shards VALUES (?, ?, ?)", row)
-    db.executemany("INSERT INTO removals VALUES (?, ?)", _all(old, "removals", "rowid"))
-    db.executemany("INSERT OR IGNORE INTO unclean_indexes VALUES (?)", _all(old, "unclean_indexes", "fingerprint"))
-    revisions = [revision for revision, *_ in _all(old, "state", "rowid") if isinstance(revision, int)]
-    of_indexes = _insert_indexes(db, folder)
-    revisions += [revision for revision, _ in of_indexes]
-    generations = [0, *(generation for _, generation in of_indexes)]
+    db.executemany("INSERT INTO removals VALUES (?, ?)", _readable_rows(old_catalog, "removals", "rowid"))
+    db.executemany(
+        "INSERT OR IGNORE INTO unclean_indexes VALUES (?)",
+        _readable_rows(old_catalog, "unclean_indexes", "fingerprint"),
+    )
+    revisions = [
+        revision for revision, *_ in _readable_rows(old_catalog, "state", "rowid") if isinstance(revision, int)
+    ]
+    used_numbers = _insert_indexes(db, folder)
+    revisions += [revision for revision, _ in used_numbers]
+    generations = [0, *(generation for _, generation in used_numbers)]
     # A revision greater than all before, so that every index counts as out of date and is updated.
     db.execute("UPDATE state SET revision = ?, generation = ?", (max([0, *revisions]) + 1, max(generations)))
     if not db.execute("SELECT * FROM sqlite_sequence").fetchall():
@@ -218,12 +225,12 @@ def _insert_indexes(db: sqlite3.Connection, folder: CollectionFolder) -> list[tu
     Return the revisions and generations that were used.
     """
     insert, used_numbers = "INSERT OR IGNORE INTO indexes VALUES (?, ?, ?, 0)", []
-    for fingerprint, name, generation, revision in _all(folder.catalog, "indexes", "fingerprint"):
+    for fingerprint, name, generation, revision in _readable_rows(folder.catalog, "indexes", "fingerprint"):
         with suppress(ValueError, TypeError):
             folder.generations.path(fingerprint, generation)
             used_numbers.append((int(revision), generation))
             db.execute(insert, (fingerprint, name, generation))
-    for fingerprint, generation, seal in _all(folder.catalog, "index_seals", "fingerprint"):
+    for fingerprint, generation, seal in _readable_rows(folder.catalog, "index_seals", "fingerprint"):
         if isinstance(fingerprint, str) and isinstance(generation, int) and isinstance(seal, str):  # not damaged
             put_seal(db, fingerprint, generation, seal)
     for path in sorted(folder.generations.root.glob("*/*"), reverse=True):

@@ -29,7 +29,7 @@ def test_numbered_titles_that_an_outline_lacks_are_no_chapters() -> None:
     found = chapters_in(STEPS, MANUAL)
     assert found.outline == {"Use": 1, "Cleaning": 2, "Repair": 3}
     assert str(found.last) == "chapter 3"
-    assert not found.titles
+    assert not found.title_ids
 
 
 def test_titles_that_follow_one_another_without_text_are_no_chapters_beside_some_that_do_not() -> None:

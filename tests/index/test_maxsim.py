@@ -74,7 +74,7 @@ def test_exact_search_is_brute_force(
     items = {2 * at: -np.abs(vectors) - 1 if negative else vectors for at, vectors in enumerate(made)}
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(item_table, "NUMBERS_AT_ONCE", numbers_at_once)
-        patch.setattr(maxsim, "ASKED_AT_ONCE", asked_at_once)
+        patch.setattr(maxsim, "QUERY_VECTORS_AT_ONCE", asked_at_once)
         patch.setattr(maxsim, "PRODUCTS_AT_ONCE", products_at_once)
         patch.setattr(maxsim, "BYTES_FOR_A_THREAD", 1)
         patch.setattr(os, "sched_getaffinity", lambda _: set(range(threads)), raising=False)

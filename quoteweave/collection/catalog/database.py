@@ -139,7 +139,7 @@ class Catalog:
         self._structure_verified = False
         self._changing = False
         self._verifying = threading.Lock()
-        self._early: threading.Thread | None = None
+        self._early_verification: threading.Thread | None = None
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
 
@@ -177,7 +177,7 @@ class Catalog:
     def unverified(self) -> Iterator[sqlite3.Connection]:
         """A connection to the file without verification, to salvage what is left. Raises sqlite3.Error."""
         with closing(self._open(for_writing=False)[0]) as db:
-            db.text_factory = _lenient
+            db.text_factory = _decoded_leniently
             db.execute("BEGIN")
             yield db
 
@@ -187,8 +187,8 @@ class Catalog:
         Neither reading the file nor computing its checksum holds Python's lock, and what a command does before its
         first read, such as imports and loading the retriever's words, takes longer.
         """
-        self._early = threading.Thread(target=self._verify_silently, name="verify catalogue", daemon=True)
-        self._early.start()
+        self._early_verification = threading.Thread(target=self._verify_silently, name="verify catalogue", daemon=True)
+        self._early_verification.start()
 
     def begin(self) -> None:
         """Verify the file once the writer's lock is held, so that the checksum recorded at the end is right.
@@ -237,8 +237,8 @@ class Catalog:
     def close(self) -> None:
         """Close the connections; those in use close when their block ends."""
         self._closed = True
-        if self._early is not None:
-            self._early.join()
+        if self._early_verification is not None:
+            self._early_verification.join()
         while self._idle:
             self._idle.pop().close()
 
@@ -249,17 +249,17 @@ class Catalog:
         self._verify()
         idle = self._idle_connection()
         db, was_idle = (idle, True) if idle else self._open(for_writing=for_writing)
-        lay = None if was_idle or for_writing else self._state_at_rest()
+        state_at_rest = None if was_idle or for_writing else self._state_at_rest()
         try:
             yield db
             db.rollback()
-            if lay is not None and lay != self._state_at_rest():
+            if state_at_rest is not None and state_at_rest != self._state_at_rest():
                 raise CollectionLocked(f"{self.path} was changed while it was read; do the same again")
         except BaseException:
             # After a failure nothing is assumed of the connection; closing it undoes what was not committed.
             db.close()
             raise
-        self._keep_or_close(db, kept=was_idle)
+        self._keep_or_close(db, may_keep=was_idle)
 
     def _idle_connection(self) -> sqlite3.Connection | None:
         """A kept connection to the file; those to a file that another one has replaced, as in a repair, are closed."""
@@ -271,8 +271,8 @@ class Catalog:
             return db
         return None
 
-    def _keep_or_close(self, db: sqlite3.Connection, *, kept: bool) -> None:
-        if kept and not self._closed:
+    def _keep_or_close(self, db: sqlite3.Connection, *, may_keep: bool) -> None:
+        if may_keep and not self._closed:
             self._idle.append(db)
         else:
             db.close()
@@ -289,17 +289,17 @@ class Catalog:
                 return
             self._checksum = verify_catalog(self.path, self._checksum)
             left_open = self._checksum is None and not self._structure_verified
-            anew = left_open and (writing or not is_being_written(self.path.parent))
-            db, kept = self._open(for_writing=False)
+            checks_structure = left_open and (writing or not is_being_written(self.path.parent))
+            db, may_keep = self._open(for_writing=False)
             try:
                 verify_committed(self.path, db)
-                if anew:
+                if checks_structure:
                     verify_structure(self.path, db)
                     self._structure_verified = True
             except BaseException:
                 db.close()
                 raise
-            self._keep_or_close(db, kept=kept and not self._idle)  # so that each writer verifies again
+            self._keep_or_close(db, may_keep=may_keep and not self._idle)  # so that each writer verifies again
             self._verified = True
 
     def _verify_silently(self) -> None:
@@ -336,14 +336,14 @@ class Catalog:
 
     def _state_at_rest(self) -> tuple[int, int] | None:
         """Modification time and size, which identify a state of the file at rest; None while it has a log."""
-        log = self.path.with_name(f"{self.path.name}-wal")
+        log_path = self.path.with_name(f"{self.path.name}-wal")
         try:
-            if log.exists() and log.stat().st_size:
+            if log_path.exists() and log_path.stat().st_size:
                 return None
-            found = self.path.stat()
+            file_stat = self.path.stat()
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size
+        return file_stat.st_mtime_ns, file_stat.st_size
 
 
 def _log_is_emptied(db: sqlite3.Connection) -> bool:
@@ -387,8 +387,8 @@ def _connect(path: Path, options: str, *, alone: bool = False) -> sqlite3.Connec
     return db
 
 
-def _lenient(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+def _decoded_leniently(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
 
 
 def _verified(checksum: int, record: str | bytes, *columns: str | int | None) -> str | bytes:

@@ -50,7 +50,7 @@ class _Descriptors:
 
     def __init__(self) -> None:
         self._connections: Counter[FileIdentity] = Counter()
-        self._kept: defaultdict[FileIdentity, list[FileIO]] = defaultdict(list)
+        self._idle_files: defaultdict[FileIdentity, list[FileIO]] = defaultdict(list)
         self._guard = threading.Lock()
 
     def connected(self, path: Path) -> FileIdentity | None:
@@ -71,8 +71,8 @@ class _Descriptors:
     def opened(self, path: Path) -> Iterator[FileIO]:
         """The file, to be read from its start. Raises OSError."""
         with self._guard:
-            kept = self._kept.get(_key(path.stat()))
-            file = kept.pop() if kept else None
+            idle_files = self._idle_files.get(_key(path.stat()))
+            file = idle_files.pop() if idle_files else None
         file = file or path.open("rb", buffering=0)
         file.seek(0)
         key = _key(os.fstat(file.fileno()))
@@ -80,18 +80,18 @@ class _Descriptors:
             yield file
         finally:
             with self._guard:
-                self._kept[key].append(file)
+                self._idle_files[key].append(file)
                 self._close_unused(key)
 
     def _close_unused(self, key: FileIdentity) -> None:
         if self._connections[key] <= 0:
             del self._connections[key]
-            for file in self._kept.pop(key, []):
+            for file in self._idle_files.pop(key, []):
                 file.close()
 
 
-def _key(found: os.stat_result) -> FileIdentity:
-    return found.st_dev, found.st_ino
+def _key(file_stat: os.stat_result) -> FileIdentity:
+    return file_stat.st_dev, file_stat.st_ino
 
 
 def identity_of(path: Path) -> FileIdentity | None:
@@ -126,8 +126,8 @@ def file_of(db: sqlite3.Connection) -> FileIdentity | None:
 _verified: dict[Path, tuple[str, int, int, int]] = {}
 
 
-def _state(expected: FileChecksum, found: os.stat_result) -> tuple[str, int, int, int]:
-    return expected.written, found.st_ino, found.st_size, found.st_mtime_ns
+def _state(expected: FileChecksum, file_stat: os.stat_result) -> tuple[str, int, int, int]:
+    return expected.written, file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns
 
 
 def checksum_path(path: Path) -> Path:
@@ -182,17 +182,17 @@ def verify_catalog(path: Path, known: FileChecksum | None = None, *, anew: bool 
 
 def delete_catalog_checksum(path: Path) -> None:
     """Delete the checksum durably: a power cut must not restore it beside a changed file."""
-    checksum = checksum_path(path)
-    with guard_writing(checksum):
-        if not checksum.exists():
+    checksum_file = checksum_path(path)
+    with guard_writing(checksum_file):
+        if not checksum_file.exists():
             return
-        checksum.unlink()
+        checksum_file.unlink()
         if hasattr(os, "O_DIRECTORY"):
-            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+            folder_descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
             try:
-                os.fsync(folder)
+                os.fsync(folder_descriptor)
             finally:
-                os.close(folder)
+                os.close(folder_descriptor)
 
 
 def begin_counting(path: Path, committed: int) -> None:
@@ -262,10 +262,10 @@ def write_catalog_checksum(path: Path, committed: int) -> FileChecksum:
     """
     _write_count(_settled_count_path(path), committed)
     with DESCRIPTORS.opened(path) as file:
-        found = FileChecksum(content=checksum_of(file), written=uuid4().hex)
+        file_checksum = FileChecksum(content=checksum_of(file), written=uuid4().hex)
     with guard_writing(checksum_path(path)):
-        checksum_path(path).write_bytes(sealed_record(found))  # if a kill cuts it short, it is read as none
-    return found
+        checksum_path(path).write_bytes(sealed_record(file_checksum))  # if a kill cuts it short, it is read as none
+    return file_checksum
 
 
 def verify_structure(path: Path, db: sqlite3.Connection) -> None:

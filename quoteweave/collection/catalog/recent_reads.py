@@ -34,10 +34,10 @@ class RecentReads:
         self._results: RecentCache[tuple[_State, Hashable], tuple[Any]] = RecentCache(_RESULTS)
         self._quotes: RecentCache[int, tuple[_State, int, Quote]] = RecentCache(_QUOTES)
 
-    def result(self, key: Hashable, read: Callable[[sqlite3.Connection], T]) -> T:
+    def result(self, key: Hashable, query: Callable[[sqlite3.Connection], T]) -> T:
         """What `read`, which `key` stands for, gives of the catalogue alone; it must not be changed."""
         with self._catalog.read() as db:
-            return self._result(db, key, read)
+            return self._result(db, key, query)
 
     def matching(self, where: Filter | None, *, retrievable_only: bool) -> list[Quote]:
         """The quotes that pass a filter, by row. Raises UsageError for documents that do not exist."""
@@ -48,8 +48,8 @@ class RecentReads:
 
         with self._catalog.read() as db:
             rows = self._result(db, key, select)
-            found = self._at(db, rows)
-        return [found[row] for row in rows]
+            quotes = self._at(db, rows)
+        return [quotes[row] for row in rows]
 
     def at(self, rows: Iterable[int]) -> dict[int, Quote]:
         """The quotes of these rows; removed rows are left out. Raises CollectionError for a damaged row.
@@ -60,34 +60,34 @@ class RecentReads:
         with self._catalog.read() as db:
             return self._at(db, rows)
 
-    def _result(self, db: sqlite3.Connection, key: Hashable, read: Callable[[sqlite3.Connection], T]) -> T:
+    def _result(self, db: sqlite3.Connection, key: Hashable, query: Callable[[sqlite3.Connection], T]) -> T:
         state_and_key = _state(db), key
-        known = self._results.get(state_and_key)
-        if known is None:
-            known = (read(db),)
-            if not isinstance(known[0], Sized) or len(known[0]) <= _MAX_ITEMS:
-                self._results.put(state_and_key, known)
-        found: T = known[0]
-        return found
+        cached = self._results.get(state_and_key)
+        if cached is None:
+            cached = (query(db),)
+            if not isinstance(cached[0], Sized) or len(cached[0]) <= _MAX_ITEMS:
+                self._results.put(state_and_key, cached)
+        result: T = cached[0]
+        return result
 
     def _at(self, db: sqlite3.Connection, rows: Iterable[int]) -> dict[int, Quote]:
         state, recent = _state(db), {row: self._quotes.get(row) for row in rows}
-        found = {row: known[2] for row, known in recent.items() if known is not None and known[0] == state}
-        others = [row for row in recent if row not in found]
-        checksums = dict(db.execute(_CHECKSUMS, (json.dumps(others),))) if others else {}
+        quotes = {row: known[2] for row, known in recent.items() if known is not None and known[0] == state}
+        unconfirmed_rows = [row for row in recent if row not in quotes]
+        checksums = dict(db.execute(_CHECKSUMS, (json.dumps(unconfirmed_rows),))) if unconfirmed_rows else {}
         changed = list[int]()
         for row, checksum in checksums.items():
             known = recent[row]
             if known is not None and known[1] == checksum:
-                found[row] = known[2]
+                quotes[row] = known[2]
                 self._quotes.put(row, (state, checksum, known[2]))
             else:
                 changed.append(row)
         for row, record in db.execute(_AT, (json.dumps(changed),)) if changed else ():
-            quote = found[row] = Quote.model_validate_json(record)
+            quote = quotes[row] = Quote.model_validate_json(record)
             if len(record) <= _MAX_RECORD:
                 self._quotes.put(row, (state, checksums[row], quote))
-        return found
+        return quotes
 
 
 def _state(db: sqlite3.Connection) -> _State:

@@ -23,14 +23,16 @@ WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"""
 _UNTIE = "DELETE FROM shards WHERE document = ? AND fingerprint NOT IN (SELECT value FROM json_each(?))"
 
 
-def insert_document(db: sqlite3.Connection, one: PreparedDocument, builder: SegmentBuilder) -> None:
+def insert_document(db: sqlite3.Connection, prepared: PreparedDocument, builder: SegmentBuilder) -> None:
     """Insert a document with its pages, words and quotes; `builder` counts the words of the quotes."""
-    name = one.document.name
-    key = db.execute(_DOCUMENT, (name, one.root, one.path, one.source, one.record)).lastrowid
-    db.executemany(_PAGE, ((key, number, page) for number, page in one.pages))
-    store_words(db, key, one.words)
+    name = prepared.document.name
+    key = db.execute(_DOCUMENT, (name, prepared.root, prepared.path, prepared.source, prepared.record)).lastrowid
+    db.executemany(_PAGE, ((key, number, page) for number, page in prepared.pages))
+    store_words(db, key, prepared.words)
     builder.add(
-        name, _insert_quotes(db, key, one.quotes), [Page.model_validate_json(record) for _, record in one.pages]
+        name,
+        _insert_quotes(db, key, prepared.quotes),
+        [Page.model_validate_json(record) for _, record in prepared.pages],
     )
 
 
@@ -40,8 +42,8 @@ class QuotesOfRecords:
     All quotes of a document of 200,000 would take 400 MB in memory.
     """
 
-    def __init__(self, read: Callable[[], Iterable[tuple[int, str]]]) -> None:
-        self._read = read
+    def __init__(self, rows_and_records: Callable[[], Iterable[tuple[int, str]]]) -> None:
+        self._read = rows_and_records
 
     def __iter__(self) -> Iterator[tuple[int, Quote]]:
         for row, record in self._read():
@@ -50,7 +52,7 @@ class QuotesOfRecords:
 
 def _insert_quotes(db: sqlite3.Connection, key: int | None, records: PackedTexts) -> Iterable[tuple[int, Quote]]:
     """Insert a document's quotes from their records; return them with their rows, to be iterated over repeatedly."""
-    rows, kept = array("q"), list[tuple[int, Quote]]()
+    rows, quotes_with_rows = array("q"), list[tuple[int, Quote]]()
     for record in records:
         quote = Quote.model_validate_json(record)
         values = (quote.id, key, quote.page, quote.kind, quote.layout, quote.image, record)
@@ -58,15 +60,15 @@ def _insert_quotes(db: sqlite3.Connection, key: int | None, records: PackedTexts
         assert row is not None  # noqa: S101 - for the type checker
         rows.append(row)
         if len(records) <= MAX_IN_MEMORY:
-            kept.append((row, quote))
-    return kept or QuotesOfRecords(lambda: zip(rows, records, strict=True))
+            quotes_with_rows.append((row, quote))
+    return quotes_with_rows or QuotesOfRecords(lambda: zip(rows, records, strict=True))
 
 
 def stored_quotes(db: sqlite3.Connection, name: str) -> Iterable[tuple[int, Quote]]:
     """A document's quotes with their rows, in order; they can be iterated over several times."""
     stored = QuotesOfRecords(lambda: db.execute(_STORED, (name,)))
-    few = list(islice(stored, MAX_IN_MEMORY + 1))
-    return few if len(few) <= MAX_IN_MEMORY else stored
+    first_quotes = list(islice(stored, MAX_IN_MEMORY + 1))
+    return first_quotes if len(first_quotes) <= MAX_IN_MEMORY else stored
 
 
 def stored_pages(db: sqlite3.Connection, name: str) -> list[Page]:
@@ -77,7 +79,7 @@ def stored_pages(db: sqlite3.Connection, name: str) -> list[Page]:
 
 
 def describe_document(
-    db: sqlite3.Connection, name: str, words: Mapping[str, str], of_pictures: str, builder: SegmentBuilder
+    db: sqlite3.Connection, name: str, descriptions: Mapping[str, str], picture_shards: str, builder: SegmentBuilder
 ) -> None:
     """Store what a vision model wrote about image quotes, and give all quotes of the document new rows.
 
@@ -85,9 +87,9 @@ def describe_document(
     """
     (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
     records = PackedTexts.of(
-        storable_json(quote.model_copy(update={"vlm_text": words.get(quote.id, quote.vlm_text)}), name)
+        storable_json(quote.model_copy(update={"vlm_text": descriptions.get(quote.id, quote.vlm_text)}), name)
         for _, quote in stored_quotes(db, name)
     )
     db.execute("DELETE FROM quotes WHERE document = ?", (key,))
-    db.execute(_UNTIE, (key, of_pictures))
+    db.execute(_UNTIE, (key, picture_shards))
     builder.add(name, _insert_quotes(db, key, records), stored_pages(db, name))

@@ -57,15 +57,15 @@ def words_of_page(db: sqlite3.Connection, name: str, page: int) -> PageWords | N
 
     Raises UsageError where there is no such page, ValueError where its quotes have changed since.
     """
-    document = db.execute(_KEY, (name, page)).fetchone()
-    if document is None:
+    key_row = db.execute(_KEY, (name, page)).fetchone()
+    if key_row is None:
         raise UsageError(f"{name!r} has no page {page + 1}")
-    (key,) = document
-    found = db.execute(_PAGE, (key, page)).fetchone() if _has_table(db) else None
+    (key,) = key_row
+    words_row = db.execute(_PAGE, (key, page)).fetchone() if _has_table(db) else None
     return (
         None
-        if found is None
-        else PageWords(page=page, packed=_expanded(found[0], _stored_page_texts(db, key, page)[page]))
+        if words_row is None
+        else PageWords(page=page, packed=_expanded(words_row[0], _stored_page_texts(db, key, page)[page]))
     )
 
 
@@ -94,10 +94,10 @@ def heads_of_words(db: sqlite3.Connection) -> set[bytes]:
     return {head for (head,) in rows}
 
 
-def unknown_words(data: bytes | mmap, heads: Set[bytes]) -> Iterator[int]:
+def unknown_words(file_bytes: bytes | mmap, heads: Set[bytes]) -> Iterator[int]:
     """Positions in the bytes of a file at which a page's compressed words begin that have none of these heads."""
-    for match in re.finditer(re.escape(_START), data):
-        if data[match.start() : match.start() + _HEAD] not in heads:
+    for match in re.finditer(re.escape(_START), file_bytes):
+        if file_bytes[match.start() : match.start() + _HEAD] not in heads:
             yield match.start()
 
 

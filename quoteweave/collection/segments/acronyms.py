@@ -42,7 +42,7 @@ def definitions_in(text: str) -> list[tuple[str, str]]:
     """
     in_parentheses = _definitions(text) if "(" in text else ()
     listed = LISTED.finditer(text) if LIST_MARK.search(text) else ()
-    return [*in_parentheses, *(found for match in listed for found in _listed(match["short"], match["long"]))]
+    return [*in_parentheses, *(definition for match in listed for definition in _listed(match["short"], match["long"]))]
 
 
 def definitions_in_table(text: str) -> list[tuple[str, str]]:
@@ -53,34 +53,37 @@ def definitions_in_table(text: str) -> list[tuple[str, str]]:
     """
     rows = (line.split("|") for line in text.splitlines() if "|" in line)
     return [
-        found for first, second, *_ in rows for pair in ((first, second), (second, first)) for found in _listed(*pair)
+        definition
+        for first, second, *_ in rows
+        for pair in ((first, second), (second, first))
+        for definition in _listed(*pair)
     ]
 
 
 def _listed(short: str, long: str) -> Iterator[tuple[str, str]]:
     """The pair, if the second is exactly what the first stands for."""
-    short, said = short.strip(), long.split()
+    short, long_words = short.strip(), long.split()
     letters = iter(short.casefold())
-    initials = (word[0] for word in said if word.casefold() not in STOP_WORDS)
+    initials = (word[0] for word in long_words if word.casefold() not in STOP_WORDS)
     is_upper = short.isalnum() and short.isupper()
-    if is_upper and len(said) > 1 and all(initial.casefold() in letters for initial in initials):
-        found = _long_form(short, " ".join(said))
-        if found == " ".join(said):
-            yield short, found
+    if is_upper and len(long_words) > 1 and all(initial.casefold() in letters for initial in initials):
+        long_form = _long_form(short, " ".join(long_words))
+        if long_form == " ".join(long_words):
+            yield short, long_form
 
 
 def _definitions(text: str) -> Iterator[tuple[str, str]]:
     for match in PARENTHESES.finditer(text):
-        within = match[1].strip()
-        short = AFTER_SHORT.split(within, maxsplit=1)[0].rstrip()
-        ahead = text[max(0, match.start() - REACH) : match.start()].rsplit(maxsplit=1)
-        if not (_is_short_form(short) or (ahead and _has_capital_or_digit(ahead[-1]))):
+        bracketed = match[1].strip()
+        short = AFTER_SHORT.split(bracketed, maxsplit=1)[0].rstrip()
+        preceding_word = text[max(0, match.start() - REACH) : match.start()].rsplit(maxsplit=1)
+        if not (_is_short_form(short) or (preceding_word and _has_capital_or_digit(preceding_word[-1]))):
             continue
         before = _before(text, match.start())
         long = _long_form(short, before)
         if long is None and before:
             short = before.split()[-1].strip("\"'“”‘’,")
-            long = _long_form(short, SENTENCE_END.split(within, maxsplit=1)[0])
+            long = _long_form(short, SENTENCE_END.split(bracketed, maxsplit=1)[0])
         if long is not None:
             yield " ".join(short.split()), long
 

@@ -41,11 +41,11 @@ class SegmentBuilder:
         `pages` say how many pages it has and to which headings each page belongs. The quotes are iterated over
         several times; those of an iterator are kept in memory.
         """
-        found = list(quotes) if isinstance(quotes, Iterator) else quotes
+        repeatable_quotes = list(quotes) if isinstance(quotes, Iterator) else quotes
         self._document_pages = {page.number: page for page in pages}
-        self._section_names = names_of_pages(pages, _WithoutRows(found))
+        self._section_names = names_of_pages(pages, _WithoutRows(repeatable_quotes))
         self._documents.append((name, 0, 0))
-        for _, page in groupby(found, key=lambda each: each[1].page):
+        for _, page in groupby(repeatable_quotes, key=lambda quote_with_row: quote_with_row[1].page):
             if len(self._fields["quotes"].tokens) >= MAX_GATHERED or len(self._vocabulary) >= MAX_DIFFERENT:
                 self._count()
                 self._documents.append((name, 0, 0))
@@ -82,18 +82,18 @@ class SegmentBuilder:
         self._counted.append(make_segment(self._documents, quotes, self._fields, list(self._vocabulary)))
         self._begin()
 
-    def _add_page(self, found: Sequence[tuple[int, Quote]]) -> None:
-        tokens = [self._tokens(quote) for _, quote in found]
-        before = len(self._rows)
-        for (row, quote), of_quote in zip(found, tokens, strict=True):
+    def _add_page(self, page_quotes: Sequence[tuple[int, Quote]]) -> None:
+        tokens = [self._tokens(quote) for _, quote in page_quotes]
+        first_quote = len(self._rows)
+        for (row, quote), quote_tokens in zip(page_quotes, tokens, strict=True):
             if quote.retrievable:
-                self._fields["quotes"].add(len(self._rows), of_quote)
+                self._fields["quotes"].add(len(self._rows), quote_tokens)
                 self._rows.append(row)
                 self._page_of.append(self._pages)
                 self._is_image.append(quote.kind == "image")
-        self._add_words_of_page([quote for _, quote in found], tokens)
+        self._add_words_of_page([quote for _, quote in page_quotes], tokens)
         name, quotes, pages = self._documents[-1]
-        self._documents[-1] = (name, quotes + len(self._rows) - before, pages + 1)
+        self._documents[-1] = (name, quotes + len(self._rows) - first_quote, pages + 1)
         self._pages += 1
 
     def _tokens(self, quote: Quote) -> "array[int]":
@@ -103,16 +103,16 @@ class SegmentBuilder:
         """
         if quote.kind == "text":
             return self._vocabulary.of_text(quote.all_text())
-        found = words(_own_words(quote))
-        known = set(found)
-        found += [word for word in words(quote.ocr_text or "") if word not in known]
-        return self._vocabulary.of_words(found)
+        tokens = words(_own_words(quote))
+        known_words = set(tokens)
+        tokens += [word for word in words(quote.ocr_text or "") if word not in known_words]
+        return self._vocabulary.of_words(tokens)
 
     def _add_words_of_page(self, quotes: Sequence[Quote], tokens: "Sequence[array[int]]") -> None:
-        number, own = self._pages, _without_repeats(quotes)
-        for quote, of_quote in zip(quotes, tokens, strict=True):
-            if quote.id in own:
-                self._fields["pages"].add(number, of_quote)
+        number, counted_ids = self._pages, _without_repeats(quotes)
+        for quote, quote_tokens in zip(quotes, tokens, strict=True):
+            if quote.id in counted_ids:
+                self._fields["pages"].add(number, quote_tokens)
         page = self._document_pages.get(quotes[0].page)
         headings = page.headings if page else ()
         for heading in headings:
@@ -125,21 +125,21 @@ class SegmentBuilder:
         first, count = quotes[0], len(self._document_pages)
         yield from map(str, page_names(first.page_label, first.page, count or None))
         yield SYMBOLS
-        written = (text for quote in quotes if quote.retrievable for text in _written(quote))
-        yield from (f"{SYMBOLS} {run}" for run in symbol_runs("\n".join(written)))
+        quote_texts = (text for quote in quotes if quote.retrievable for text in _texts_of(quote))
+        yield from (f"{SYMBOLS} {run}" for run in symbol_runs("\n".join(quote_texts)))
         for quote in quotes:
             if quote.caption or quote.layout == "caption":
                 yield from map(str, labels_in(quote.caption or quote.text))
             if quote.kind == "image":
                 yield layout_token(quote.layout)
-            yield from _definitions(quote)
+            yield from _definition_tokens(quote)
 
 
 class _WithoutRows:
     """Iterates over the quotes without their rows, any number of times."""
 
-    def __init__(self, found: Iterable[tuple[int, Quote]]) -> None:
-        self._found = found
+    def __init__(self, quotes_with_rows: Iterable[tuple[int, Quote]]) -> None:
+        self._found = quotes_with_rows
 
     def __iter__(self) -> Iterator[Quote]:
         return (quote for _, quote in self._found)
@@ -166,20 +166,20 @@ def _joined_by_document(segment: Segment) -> Segment:
     )
 
 
-def _definitions(quote: Quote) -> Iterator[str]:
+def _definition_tokens(quote: Quote) -> Iterator[str]:
     """Two tokens for each acronym that a text or table defines in several words: for it and for its meaning."""
     if quote.kind == "text":
-        found = definitions_in(quote.text)
+        definitions = definitions_in(quote.text)
     else:
-        found = definitions_in_table(quote.text) if quote.layout == "table" else []
-    for short, long in found:
-        acronym, meant = words(short), words(long)
-        if len(acronym) == 1 and len(meant) > 1:
+        definitions = definitions_in_table(quote.text) if quote.layout == "table" else []
+    for short, long in definitions:
+        acronym, meaning_words = words(short), words(long)
+        if len(acronym) == 1 and len(meaning_words) > 1:
             yield acronym_prefix(acronym[0]) + " ".join(long.casefold().split())
-            yield meaning_prefix(meant) + short
+            yield meaning_prefix(meaning_words) + short
 
 
-DEFINITIONS = (b"acronym ", b"meaning ")
+DEFINITION_PREFIXES = ("acronym ", "meaning ")
 """Prefixes of the tokens for what an acronym stands for, and for the acronym of a sequence of words."""
 
 
@@ -188,7 +188,7 @@ SYMBOLS = "symbols"
 which says that a page's symbols were recorded: segments of earlier versions lack it."""
 
 
-def _written(quote: Quote) -> Iterator[str]:
+def _texts_of(quote: Quote) -> Iterator[str]:
     """All text that is written in a quote."""
     yield from filter(None, (quote.text, quote.caption, quote.ocr_text))
 
@@ -198,9 +198,9 @@ def acronym_prefix(word: str) -> str:
     return f"acronym {word} = "
 
 
-def meaning_prefix(meant: Sequence[str]) -> str:
+def meaning_prefix(meaning_words: Sequence[str]) -> str:
     """The prefix of the tokens that say which acronym these words have."""
-    return f"meaning {' '.join(meant)} = "
+    return f"meaning {' '.join(meaning_words)} = "
 
 
 def layout_token(layout: str) -> str:
@@ -215,12 +215,12 @@ def _without_repeats(quotes: Sequence[Quote]) -> set[str]:
     The parts of a large table, and paragraphs set on a picture, lie within another quote that has the same words.
     """
     pictures = [(i, q.bbox) for i, q in enumerate(quotes) if q.kind == "image" and q.layout != "page" and q.all_text()]
-    kept = {
+    counted_ids = {
         quote.id
         for i, quote in enumerate(quotes)
-        if quote.layout != "page" and not any(_lies_within(i, quote.bbox, j, other) for j, other in pictures)
+        if quote.layout != "page" and not any(_lies_within(i, quote.bbox, j, picture) for j, picture in pictures)
     }
-    return kept or {quote.id for quote in quotes}
+    return counted_ids or {quote.id for quote in quotes}
 
 
 def _lies_within(i: int, quote: Box, j: int, picture: Box) -> bool:

@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, pairwise
+from operator import itemgetter
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import UNREAD, PlaceName
@@ -61,9 +62,9 @@ class Chapters:
     """Chapters and the sections within them, in order."""
     is_complete: bool
     """Whether no numbered chapter seems to be missing, also after the last, and none seems to be counted twice."""
-    titles: frozenset[str]
+    title_ids: frozenset[str]
     """Ids of the titles that begin a chapter (repetitions included), or that have the number of the current one."""
-    ending: frozenset[str]
+    uncertain_ids: frozenset[str]
     """Ids of the titles that may begin a chapter, but skip so many numbers that this is uncertain."""
     outline: Mapping[str, int]
     """The outermost headings that are chapters, numbered from 1; empty where numbers in headings decide."""
@@ -73,7 +74,7 @@ class Chapters:
         """The name of the last chapter."""
         if self.outline:
             return PlaceName("chapter", str(len(self.outline)))
-        return next((each.name for each in reversed(self.numbered) if each.name.kind == "chapter"), None)
+        return next((heading.name for heading in reversed(self.numbered) if heading.name.kind == "chapter"), None)
 
 
 def chapters_of(outline: "Outline", quotes: Iterable[Quote]) -> Chapters:
@@ -82,13 +83,13 @@ def chapters_of(outline: "Outline", quotes: Iterable[Quote]) -> Chapters:
     numbering = _Numbering(titles)
     for at, title in enumerate(titles):
         numbering.add(at, title)
-    count = sum(heading.name.kind == "chapter" for heading in numbering.found.values())
+    count = sum(heading.name.kind == "chapter" for heading in numbering.numbered.values())
     counted = outline.chapters if count < 2 else {}
     return Chapters(
-        numbered=tuple(numbering.found.values()),
+        numbered=tuple(numbering.numbered.values()),
         is_complete=numbering.is_complete,
-        titles=frozenset(numbering.titles),
-        ending=frozenset() if counted else frozenset(numbering.ending),
+        title_ids=frozenset(numbering.title_ids),
+        uncertain_ids=frozenset() if counted else frozenset(numbering.uncertain_ids),
         outline=counted,
     )
 
@@ -113,8 +114,8 @@ class Outline:
         self.outermost = [*first, *([] if further else last)]
         self.is_sure = not (further and last)
         """Whether these are certainly all the outermost headings."""
-        self._words = {heading_words(each) for each in self.begins} if len(self.begins) >= _MIN_OUTLINE else set()
-        self._lengths = {len(each) for each in self._words} - {1}
+        self._words = {heading_words(heading) for heading in self.begins} if len(self.begins) >= _MIN_OUTLINE else set()
+        self._lengths = {len(title_words) for title_words in self._words} - {1}
         names = {name for heading in self.begins for name in heading_names(heading) if name.number[-1:].isdigit()}
         self.kinds = {name.kind for name in names} - {"section"}
         """The kinds of its numbered parts, without sections."""
@@ -152,24 +153,25 @@ class Outline:
 
     def has(self, text: str) -> bool:
         """Whether a title is one of the headings of an outline that says how the document is divided."""
-        said = heading_words(text)
+        title_words = heading_words(text)
         # A longer title counts if it begins with a heading: "5 Related Work 5.1 Models" may be set as one title.
-        return said in self._words or any(said[:length] in self._words for length in self._lengths)
+        return title_words in self._words or any(title_words[:length] in self._words for length in self._lengths)
 
 
 class _Numbering:
     """The chapters found so far, and the state of their numbering."""
 
-    def __init__(self, read: Sequence[NumberedHeading]) -> None:
-        self._read, self._series = read, _longest_series([title.number for title in read])
+    def __init__(self, titles: Sequence[NumberedHeading]) -> None:
+        self._titles, self._series = titles, _longest_series([title.number for title in titles])
         self._in_series = frozenset(self._series)
-        self._last_at = {title.number: at for at, title in enumerate(read) if not title.is_inner}
-        self._last, self._part = -1, 0
-        self._texts = dict[int, list[list[str]]]()
-        self._heading, self._parts = _NONE, set[PlaceName]()  # the last heading of a part, and those that have chapters
+        self._last_at = {title.number: at for at, title in enumerate(titles) if not title.is_inner}
+        self._last_number, self._part = -1, 0
+        self._words_of_taken = dict[int, list[list[str]]]()
+        self._part_heading = _NONE  # of the last part
+        self._parts = set[PlaceName]()  # headings of the parts that have chapters
         self._is_sure, self._may_skip, self._repeated = True, False, -1
-        self.found = dict[tuple[int, PlaceName], NumberedHeading]()
-        self.titles, self.ending = set[str](), set[str]()
+        self.numbered = dict[tuple[int, PlaceName], NumberedHeading]()
+        self.title_ids, self.uncertain_ids = set[str](), set[str]()
 
     @property
     def is_complete(self) -> bool:
@@ -179,26 +181,26 @@ class _Numbering:
     def add(self, at: int, title: NumberedHeading) -> None:
         """Count a title as a chapter if its number shows that it is one, or as a section of the last chapter."""
         if title.number < 0:
-            self._heading = title.name
-        elif not self.found:
+            self._part_heading = title.name
+        elif not self.numbered:
             if self._begins(title, at):
                 self._take(title)
-        elif not title.is_inner and title.number <= self._last and title.number in self._texts:
+        elif not title.is_inner and title.number <= self._last_number and title.number in self._words_of_taken:
             self._repeat(title)
-        elif title.number == self._last + 1:
+        elif title.number == self._last_number + 1:
             # After 1, 2, 3, 1, 2, a 4 shows that the second 1 and 2 are no chapters; after 1, 2, 1, 2, a 3 does not.
-            self._is_sure = self._is_sure and self._repeated != self._last
+            self._is_sure = self._is_sure and self._repeated != self._last_number
             self._take(title)
-        elif title.number > self._last + 1 and self._may_skip_numbers(title, at):
+        elif title.number > self._last_number + 1 and self._may_skip_numbers(title, at):
             self._is_sure = False
             self._take(title)
-        elif title.number > self._last + 1 + MAX_MISSING:
-            self.ending.update(_ids(title))
-        elif title.number > self._last + 1:
+        elif title.number > self._last_number + 1 + MAX_MISSING:
+            self.uncertain_ids.update(_ids(title))
+        elif title.number > self._last_number + 1:
             self._may_skip = True
-        if title.is_inner and title.number == self._last:
-            self.titles.update(_ids(title))
-            self.found.setdefault((self._part, title.name), replace(title, is_inner=False))
+        if title.is_inner and title.number == self._last_number:
+            self.title_ids.update(_ids(title))
+            self.numbered.setdefault((self._part, title.name), replace(title, is_inner=False))
 
     def _begins(self, title: NumberedHeading, at: int) -> bool:
         """Whether it is the first chapter. An extract may begin with any number, but a single chapter only with 1."""
@@ -207,13 +209,13 @@ class _Numbering:
 
     def _may_skip_numbers(self, title: NumberedHeading, at: int) -> bool:
         """Whether a title that skips numbers is a chapter's: it says so, or something that belongs to it follows."""
-        if self._last_at.get(self._last + 1, -1) > at:
+        if self._last_at.get(self._last_number + 1, -1) > at:
             return at in self._in_series
         return title.says_chapter or self._has_more(title, at) or (title.is_inner and at in self._in_series)
 
     def _has_more(self, title: NumberedHeading, at: int) -> bool:
         """Whether its sections follow, or the next chapter."""
-        below = self._read[at + 1] if at + 1 < len(self._read) else None
+        below = self._titles[at + 1] if at + 1 < len(self._titles) else None
         has_sections = below is not None and below.is_inner and below.number == title.number
         return has_sections or self._last_at.get(title.number + 1, -1) > at
 
@@ -223,12 +225,12 @@ class _Numbering:
         A heading may also occur twice because it is in a table of contents or is repeated on several pages.
         """
         begins = title.number <= 1
-        is_below_part = self._heading not in self._parts and self._heading != _NONE
+        is_below_part = self._part_heading not in self._parts and self._part_heading != _NONE
         if begins and is_below_part and self._parts:
             self._part += 1
             self._take(title)
         elif self._is_known(title):
-            self.titles.update(_ids(title))
+            self.title_ids.update(_ids(title))
         elif title.says_chapter and (begins or is_below_part):
             self._is_sure = False
             self._part += 1
@@ -238,20 +240,23 @@ class _Numbering:
 
     def _is_known(self, title: NumberedHeading) -> bool:
         """Whether it repeats the heading of a found chapter; a number without words may be another chapter's."""
-        said = _said(title)
-        if title.number == self._last:
-            return any(said[: len(one)] == one or one[: len(said)] == said for one in self._texts[title.number])
-        return len(said) > (2 if title.says_chapter else 1) and said in self._texts[title.number]
+        title_words = _title_words(title)
+        if title.number == self._last_number:
+            return any(
+                title_words[: len(known_words)] == known_words or known_words[: len(title_words)] == title_words
+                for known_words in self._words_of_taken[title.number]
+            )
+        return len(title_words) > (2 if title.says_chapter else 1) and title_words in self._words_of_taken[title.number]
 
     def _take(self, title: NumberedHeading) -> None:
-        self._last, self._may_skip, self._repeated = title.number, False, -1
-        if self._heading != _NONE:
-            self._parts.add(self._heading)
+        self._last_number, self._may_skip, self._repeated = title.number, False, -1
+        if self._part_heading != _NONE:
+            self._parts.add(self._part_heading)
         name = PlaceName("chapter", str(title.number))
-        self.found[self._part, name] = replace(title, name=name)
-        self.titles.update(_ids(title))
+        self.numbered[self._part, name] = replace(title, name=name)
+        self.title_ids.update(_ids(title))
         if not title.is_inner:
-            self._texts.setdefault(title.number, []).append(_said(title))
+            self._words_of_taken.setdefault(title.number, []).append(_title_words(title))
 
 
 def _longest_series(numbers: Sequence[int]) -> tuple[int, ...]:
@@ -259,11 +264,13 @@ def _longest_series(numbers: Sequence[int]) -> tuple[int, ...]:
     best: dict[int, tuple[int, int]] = {}  # by the last number of a series: its length, and the position of that number
     previous: list[int] = []
     for at, number in enumerate(numbers):
-        length, before = max((best.get(one, (0, -1)) for one in range(number - MAX_MISSING - 1, number)), key=_length)
+        length, before = max(
+            (best.get(earlier, (0, -1)) for earlier in range(number - MAX_MISSING - 1, number)), key=itemgetter(0)
+        )
         previous.append(before)
         if number >= 0 and length >= best.get(number, (0, -1))[0]:
             best[number] = (length + 1, at)
-    at = max(best.values(), key=_length, default=(0, -1))[1]
+    at = max(best.values(), key=itemgetter(0), default=(0, -1))[1]
     series = [at]
     while at >= 0 and previous[at] >= 0:
         at = previous[at]
@@ -271,18 +278,18 @@ def _longest_series(numbers: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(series))
 
 
-def _length(found: tuple[int, int]) -> int:
-    return found[0]
-
-
 def _ids(title: NumberedHeading) -> list[str]:
     return [title.quote.id] if title.quote else []
 
 
-def _said(title: NumberedHeading) -> list[str]:
+def _title_words(title: NumberedHeading) -> list[str]:
     """The words of a heading, without a page number at its end, as in a table of contents."""
-    said = title.text.casefold().split()
-    return said[:-1] if len(said) > (3 if title.says_chapter else 2) and said[-1].isdecimal() else said
+    title_words = title.text.casefold().split()
+    return (
+        title_words[:-1]
+        if len(title_words) > (3 if title.says_chapter else 2) and title_words[-1].isdecimal()
+        else title_words
+    )
 
 
 def _titles(outline: Outline, quotes: Iterable[Quote]) -> list[NumberedHeading]:
@@ -292,8 +299,8 @@ def _titles(outline: Outline, quotes: Iterable[Quote]) -> list[NumberedHeading]:
     """
     titles: list[NumberedHeading] = []
     letter = ""
-    for _, of_page in groupby(quotes, key=lambda quote: quote.page):
-        retrievable = [quote for quote in of_page if quote.retrievable]
+    for _, page_quotes in groupby(quotes, key=lambda quote: quote.page):
+        retrievable = [quote for quote in page_quotes if quote.retrievable]
         steps = steps_in(retrievable)
         for at, quote in enumerate(retrievable):
             if quote.layout != "title" or (at in steps and not outline.has(quote.text)):
@@ -301,13 +308,13 @@ def _titles(outline: Outline, quotes: Iterable[Quote]) -> list[NumberedHeading]:
             match = _LETTER.match(quote.text)
             # After "H.", "I." is a letter, not a numeral.
             if match is None or not letter or ord(match[1]) != ord(letter) + 1:
-                titles += filter(outline.admits, _read(quote.text, quote.page, quote))
+                titles += filter(outline.admits, _numbered_headings(quote.text, quote.page, quote))
             letter = match[1] if match else letter
     numbers = {title.number for title in titles if not title.is_inner}
     # The running maximum is in order, so that the first place which is not lower is found by bisection.
-    highest = list(accumulate(((one.page, one.number) for one in titles), max))
+    highest = list(accumulate(((title.page, title.number) for title in titles), max))
     for heading, page in outline.begins.items():
-        for title in _read(heading, page):
+        for title in _numbered_headings(heading, page):
             if not title.is_inner and title.number not in numbers:
                 at = bisect_left(highest, (page, title.number))
                 titles.insert(at, title)
@@ -343,27 +350,31 @@ def _without_series_of_one_name(titles: Sequence[NumberedHeading], outline: Outl
     ]
 
 
-def _read(text: str, page: int, quote: Quote | None = None) -> Iterator[NumberedHeading]:
+def _numbered_headings(text: str, page: int, quote: Quote | None = None) -> Iterator[NumberedHeading]:
     """The title with its number, preceded by the heading of a part that it names; nothing if it has no number."""
-    called = heading_names(text)
-    part = next((name for name in called if name.encloses_chapters), None)
+    place_names = heading_names(text)
+    part = next((name for name in place_names if name.encloses_chapters), None)
     if part is not None:
         yield NumberedHeading(part, text, page, quote, -1, is_inner=False, says_chapter=False)
-    top = next((name.value for name in called if name.kind == "chapter"), None)
-    is_inner = bool(called) and "." in called[0].number
+    top = next((name.value for name in place_names if name.kind == "chapter"), None)
+    is_inner = bool(place_names) and "." in place_names[0].number
     if top or (top == 0 and not is_inner):  # 0 counts only as a whole number, unlike that of "0.04 litres"
-        says_chapter = PlaceName("section", str(top)) not in called
-        yield NumberedHeading(called[0], text, page, quote, top, is_inner, says_chapter)
+        says_chapter = PlaceName("section", str(top)) not in place_names
+        yield NumberedHeading(place_names[0], text, page, quote, top, is_inner, says_chapter)
 
 
-def steps_in(shown: Sequence[Quote]) -> set[int]:
+def steps_in(page_quotes: Sequence[Quote]) -> set[int]:
     """Positions of a page's numbered titles with no text between them: steps or a list. None on a page of titles."""
-    if all(quote.layout == "title" for quote in shown):
+    if all(quote.layout == "title" for quote in page_quotes):
         return set()
-    matches = (_STEP.match(quote.text) if quote.layout == "title" else None for quote in shown)
+    matches = (_STEP.match(quote.text) if quote.layout == "title" else None for quote in page_quotes)
     numbers = [int(match[1]) if match else None for match in matches]
-    follow = [at for at, (one, next_one) in enumerate(pairwise(numbers)) if one is not None and next_one == one + 1]
-    return {*follow, *(at + 1 for at in follow)}
+    followed = [
+        at
+        for at, (number, next_number) in enumerate(pairwise(numbers))
+        if number is not None and next_number == number + 1
+    ]
+    return {*followed, *(at + 1 for at in followed)}
 
 
 def heading_words(heading: str) -> tuple[str, ...]:

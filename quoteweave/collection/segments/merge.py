@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from quoteweave.collection.segments.segment import (
     FIELDS,
-    OF_QUOTES,
+    QUOTE_FIELDS,
     ChunkedFields,
     ChunkedPostings,
     Postings,
@@ -58,13 +58,13 @@ class _Part:
         import numpy as np
 
         self.segment = segment
-        keep = np.array([name not in without for name in segment.names], dtype=np.bool_)
-        self._all = bool(keep.all())
-        self.names = [name for name, kept in zip(segment.names, keep, strict=True) if kept]
-        self.quote_counts, self.page_counts = segment.quote_counts[keep], segment.page_counts[keep]
-        self.quotes = np.flatnonzero(np.repeat(keep, segment.quote_counts))
+        document_mask = np.array([name not in without for name in segment.names], dtype=np.bool_)
+        self._keeps_all = bool(document_mask.all())
+        self.names = [name for name, is_kept in zip(segment.names, document_mask, strict=True) if is_kept]
+        self.quote_counts, self.page_counts = segment.quote_counts[document_mask], segment.page_counts[document_mask]
+        self.quotes = np.flatnonzero(np.repeat(document_mask, segment.quote_counts))
         """Positions of the quotes that remain."""
-        self._pages = np.flatnonzero(np.repeat(keep, segment.page_counts))
+        self._pages = np.flatnonzero(np.repeat(document_mask, segment.page_counts))
 
     def page_of(self) -> "Array":
         """The new position of each quote's page, within this part."""
@@ -76,22 +76,22 @@ class _Part:
         """The postings of the items that remain, with their new positions; token numbers do not change."""
         import numpy as np
 
-        found = self.segment.fields[field]
-        if self._all:
-            return found
-        staying = self.quotes if field in OF_QUOTES else self._pages
-        position = np.full(len(found.lengths), -1, dtype=np.int64)
-        position[staying] = np.arange(len(staying))
-        items = position[found.items]
-        kept = items >= 0
-        before = np.concatenate([[0], np.cumsum(kept)])
-        return Postings(before[found.starts], items[kept], found.counts[kept], found.lengths[staying])
+        old = self.segment.fields[field]
+        if self._keeps_all:
+            return old
+        kept_items = self.quotes if field in QUOTE_FIELDS else self._pages
+        position = np.full(len(old.lengths), -1, dtype=np.int64)
+        position[kept_items] = np.arange(len(kept_items))
+        new_items = position[old.items]
+        is_kept = new_items >= 0
+        before = np.concatenate([[0], np.cumsum(is_kept)])
+        return Postings(before[old.starts], new_items[is_kept], old.counts[is_kept], old.lengths[kept_items])
 
     def used(self) -> "Array":
         """(v,) whether any remaining item has the token."""
         import numpy as np
 
-        if self._all:
+        if self._keeps_all:
             return np.ones(len(self.segment.token_ends), dtype=np.bool_)
         used: Array = np.logical_or.reduce([self.postings(field).document_frequencies() > 0 for field in FIELDS])
         return used
@@ -113,43 +113,45 @@ class _MergedFields(ChunkedFields):
     def chunks(self, field: str) -> ChunkedPostings:
         import numpy as np
 
-        found = [part.postings(field) for part in self.parts]
-        bases = self.quotes if field in OF_QUOTES else self.pages
+        part_postings = [part.postings(field) for part in self.parts]
+        bases = self.quotes if field in QUOTE_FIELDS else self.pages
         # Arrays as long as the vocabulary take most of the memory where nearly every word is new, so few are made.
         starts = np.zeros(self.tokens + 1, dtype=np.int64)
-        for part, number in zip(found, self.numbers, strict=True):
+        for part, number in zip(part_postings, self.numbers, strict=True):
             used = number >= 0
             starts[1:][number[used]] += part.document_frequencies()[used]
         np.cumsum(starts, out=starts)
-        joined = (self._joined(found, starts, tokens, bases) for tokens in _blocks(starts))
-        lengths = np.concatenate([part.lengths for part in found])
+        joined = (self._joined(part_postings, starts, tokens, bases) for tokens in _blocks(starts))
+        lengths = np.concatenate([part.lengths for part in part_postings])
         return ChunkedPostings(starts, joined, lengths, np.min_scalar_type(max(0, bases[-1] - 1)))
 
     def _joined(
-        self, found: Sequence[Postings], starts: "Array", tokens: range, bases: Sequence[int]
+        self, part_postings: Sequence[Postings], starts: "Array", tokens: range, bases: Sequence[int]
     ) -> "tuple[Array, Array]":
         """Items and counts of a range of tokens: for each token, those of the first part first, and so on."""
         import numpy as np
 
         begin = starts[tokens.start]
-        items = np.empty(int(starts[tokens.stop] - begin), dtype=np.min_scalar_type(max(0, bases[-1] - 1)))
-        times = np.empty(len(items), dtype=np.result_type(np.uint8, *(part.counts for part in found)))
-        taken = starts[tokens.start : tokens.stop] - begin  # where the next part's items of each token go
-        for part, number, base, whole in zip(found, self.numbers, bases, self.parts, strict=False):
+        merged_items = np.empty(int(starts[tokens.stop] - begin), dtype=np.min_scalar_type(max(0, bases[-1] - 1)))
+        merged_counts = np.empty(
+            len(merged_items), dtype=np.result_type(np.uint8, *(part.counts for part in part_postings))
+        )
+        next_positions = starts[tokens.start : tokens.stop] - begin  # where the next part's items of each token go
+        for part, new_numbers, base, merge_part in zip(part_postings, self.numbers, bases, self.parts, strict=False):
             # The numbers ascend, except those of tokens that are no longer used (-1), which have no items.
-            own = slice(*np.searchsorted(np.maximum.accumulate(number), [tokens.start, tokens.stop]))
-            used = number[own] >= 0
-            first, last = int(part.starts[own.start]), int(part.starts[own.stop])
-            before = part.starts[own.start : own.stop + 1].astype(np.int64) - first
-            lengths, to = np.diff(before)[used], number[own][used] - tokens.start
+            own_tokens = slice(*np.searchsorted(np.maximum.accumulate(new_numbers), [tokens.start, tokens.stop]))
+            used = new_numbers[own_tokens] >= 0
+            first, last = int(part.starts[own_tokens.start]), int(part.starts[own_tokens.stop])
+            offsets = part.starts[own_tokens.start : own_tokens.stop + 1].astype(np.int64) - first
+            lengths, targets = np.diff(offsets)[used], new_numbers[own_tokens][used] - tokens.start
             # The items of a token stay together: all are shifted as far as the first.
-            places = np.repeat(taken[to] - before[:-1][used], lengths)
-            places += np.arange(last - first)
-            items[places] = part.items[first:last].astype(np.uint32) + np.uint32(base)
-            times[places] = part.counts[first:last]
-            taken[to] += lengths
-            whole.segment.release()
-        return items, times
+            positions = np.repeat(next_positions[targets] - offsets[:-1][used], lengths)
+            positions += np.arange(last - first)
+            merged_items[positions] = part.items[first:last].astype(np.uint32) + np.uint32(base)
+            merged_counts[positions] = part.counts[first:last]
+            next_positions[targets] += lengths
+            merge_part.segment.release()
+        return merged_items, merged_counts
 
 
 def _merged_vocabulary(parts: Sequence[_Part]) -> "tuple[dict[str, Array], list[Array]]":
@@ -157,19 +159,21 @@ def _merged_vocabulary(parts: Sequence[_Part]) -> "tuple[dict[str, Array], list[
     import numpy as np
 
     used = [part.used() for part in parts]
-    numbers = [np.full(len(each), -1, dtype=np.int32) for each in used]
+    numbers = [np.full(len(part_used), -1, dtype=np.int32) for part_used in used]
     texts: list[bytes] = []
     lengths = [np.zeros(0, dtype=np.int64)]
     count = 0
     for chunks in _chunks([part.segment for part in parts]):
-        found = [
-            [part.segment.token(i) if each[i] else None for i in chunk]
-            for part, each, chunk in zip(parts, used, chunks, strict=True)
+        chunk_tokens = [
+            [part.segment.token(i) if part_used[i] else None for i in chunk]
+            for part, part_used, chunk in zip(parts, used, chunks, strict=True)
         ]
-        tokens = sorted({token for own in found for token in own if token is not None})
+        tokens = sorted({token for part_tokens in chunk_tokens for token in part_tokens if token is not None})
         number = {token: i for i, token in enumerate(tokens, count)}
-        for new, chunk, own in zip(numbers, chunks, found, strict=True):
-            new[chunk.start : chunk.stop] = [-1 if token is None else number[token] for token in own]
+        for numbers_of_part, chunk, part_tokens in zip(numbers, chunks, chunk_tokens, strict=True):
+            numbers_of_part[chunk.start : chunk.stop] = [
+                -1 if token is None else number[token] for token in part_tokens
+            ]
         texts.append(b"".join(tokens))
         lengths.append(np.array([len(token) for token in tokens], dtype=np.int64))
         count += len(tokens)
@@ -203,7 +207,7 @@ def _blocks(starts: "Array") -> "Iterator[range]":
 
     first = 0
     while first < len(starts) - 1:
-        found = int(np.searchsorted(starts, starts[first] + MOVED_AT_ONCE, side="right")) - 1
-        last = max(first + 1, found)
+        last_fitting = int(np.searchsorted(starts, starts[first] + MOVED_AT_ONCE, side="right")) - 1
+        last = max(first + 1, last_fitting)
         yield range(first, last)
         first = last

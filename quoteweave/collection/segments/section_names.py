@@ -58,12 +58,14 @@ _MAX_STEP = 2
 def names_of_pages(pages: Sequence[Page], quotes: Iterable[Quote]) -> dict[int, set[PlaceName]]:
     """The names of each page of a document, given its quotes in order, which are iterated over twice."""
     sections = SectionNames(pages, quotes)
-    found = {page: sections.of_page(list(own)) for page, own in groupby(quotes, key=lambda quote: quote.page)}
-    for last in _last_parts(set().union(*found.values()), sections.chapters.last):
-        names = {PlaceName(last.kind, LAST), last_part(last)}
-        for own in found.values():
-            own.update(names if last in own else ())
-    return found
+    page_names = {
+        page: sections.of_page(list(page_quotes)) for page, page_quotes in groupby(quotes, key=lambda quote: quote.page)
+    }
+    for last in _last_parts(set().union(*page_names.values()), sections.chapters.last):
+        names_of_last = {PlaceName(last.kind, LAST), last_part(last)}
+        for names in page_names.values():
+            names.update(names_of_last if last in names else ())
+    return page_names
 
 
 def last_part(name: PlaceName) -> PlaceName:
@@ -78,17 +80,17 @@ def _last_parts(names: Collection[PlaceName], chapter: PlaceName | None) -> Iter
     be missing. Kinds that have a part which is itself called the last are left out.
     """
     for kind in {name.kind for name in names}.difference(name.kind for name in names if name.is_last):
-        own = [name for name in names if name.kind == kind]
-        numbers = {name.value: name for name in own if name.value is not None}
-        letters = {ascii_lowercase.find(name.number) + 1: name for name in own if len(name.number) == 1}
+        kind_names = [name for name in names if name.kind == kind]
+        numbers = {name.value: name for name in kind_names if name.value is not None}
+        letters = {ascii_lowercase.find(name.number) + 1: name for name in kind_names if len(name.number) == 1}
         letters.pop(0, None)
-        found = [
+        certain_names = [
             series[at]
             for series in (letters, numbers)
             for at in sorted(series)
             if at <= len(series) + 1 or at - 1 in series
         ]
-        last = chapter if kind == "chapter" and chapter in names else next(reversed(found), None)
+        last = chapter if kind == "chapter" and chapter in names else next(reversed(certain_names), None)
         yield from [] if last is None else [last]
 
 
@@ -102,8 +104,8 @@ class SectionNames:
         self._names = {heading: heading_names(heading) for heading in outline.begins}
         self._kinds = outline.kinds
         self._counted_on = _pages_of(self.chapters.outline, pages)
-        self._under: list[tuple[int, list[PlaceName]]] = []
-        self._before: frozenset[str] = frozenset()
+        self._open_parts: list[tuple[int, list[PlaceName]]] = []
+        self._headings_before: frozenset[str] = frozenset()
         # The letter of the appendix that began last; "@" after the references, before the first appendix.
         self._letter = ""
         self._has_appendix = self._is_contents = False
@@ -111,59 +113,59 @@ class SectionNames:
     def of_page(self, quotes: Sequence[Quote]) -> set[PlaceName]:
         """The names of the next page, given its quotes in order."""
         number, place_names = quotes[0].page, set[PlaceName]()
-        page, after = self._pages.get(number), self._pages.get(number + 1)
+        page, next_page = self._pages.get(number), self._pages.get(number + 1)
         headings = page.headings if page else ()
-        begun = [each for each in headings if each not in self._before]
+        begun = [heading for heading in headings if heading not in self._headings_before]
         retrievable = [quote for quote in quotes if quote.retrievable]
         if self._reads_as_contents(retrievable, begun):
             place_names.add(CONTENTS)
             if _lists_pages(retrievable) and _has_contents_alone(retrievable):
-                self._before = frozenset(headings)
+                self._headings_before = frozenset(headings)
                 return place_names
-        of_contents, was_behind = place_names.copy(), bool(self._letter)
+        contents_names, was_after_references = place_names.copy(), bool(self._letter)
         parts = list(self._begun(retrievable, begun))
         at_top = bool(parts) and parts[0][0] == 0
-        ended = set(headings).difference(begun, after.headings if after else headings) if at_top else set[str]()
+        ended = set(headings).difference(begun, next_page.headings if next_page else headings) if at_top else set[str]()
         for heading in headings:
             place_names.update(self._names[heading] if heading not in ended else ())
-        place_names.update(self._counted_on.get(number, ()) if not (was_behind and self._letter) else ())
+        place_names.update(self._counted_on.get(number, ()) if not (was_after_references and self._letter) else ())
         place_names.update(() if at_top else self._current())
         for _, names in parts:
             self._push(names)
             place_names.update(self._current())
-        self._before = frozenset(headings)
-        others = {name for name in place_names if name != CONTENTS and not name.is_page and not name.is_unread}
-        return of_contents | others
+        self._headings_before = frozenset(headings)
+        part_names = {name for name in place_names if name != CONTENTS and not name.is_page and not name.is_unread}
+        return contents_names | part_names
 
     def _current(self) -> set[PlaceName]:
-        return {name for _, names in self._under for name in names}
+        return {name for _, names in self._open_parts for name in names}
 
     def _push(self, names: list[PlaceName]) -> None:
         if names == [CONTENTS]:
             return  # a heading "Contents" may be that of a list of what is in the box
         outer = [name for name in names if _rank_of(name) == 0]
         for group in filter(None, (outer, [name for name in names if name not in outer])):  # "PART II Item 8"
-            self._under = [each for each in self._under if each[0] < _rank(group)]
-            self._under.append((_rank(group), group))
+            self._open_parts = [open_part for open_part in self._open_parts if open_part[0] < _rank(group)]
+            self._open_parts.append((_rank(group), group))
 
-    def _reads_as_contents(self, shown: Sequence[Quote], begun: Sequence[str]) -> bool:
+    def _reads_as_contents(self, page_quotes: Sequence[Quote], begun: Sequence[str]) -> bool:
         """Whether a page has a table of contents: it says so, or follows a page with one and has such lines itself."""
-        says = any(CONTENTS in self._names[each] for each in begun) or any(
-            quote.layout == "title" and CONTENTS in heading_names(quote.text) for quote in shown
+        says = any(CONTENTS in self._names[heading] for heading in begun) or any(
+            quote.layout == "title" and CONTENTS in heading_names(quote.text) for quote in page_quotes
         )
-        self._is_contents = says or (self._is_contents and _lists_pages(shown, only_certain=True))
+        self._is_contents = says or (self._is_contents and _lists_pages(page_quotes, only_certain=True))
         return self._is_contents
 
-    def _begun(self, shown: Sequence[Quote], begun: Sequence[str]) -> Iterator[tuple[int, list[PlaceName]]]:
+    def _begun(self, page_quotes: Sequence[Quote], begun: Sequence[str]) -> Iterator[tuple[int, list[PlaceName]]]:
         """The parts that begin on a page, in order, each with the position of its heading among the quotes."""
-        headings, steps = _Headings(begun), steps_in(shown)
-        for at, quote in enumerate(shown):
-            own = headings.take(quote)
-            if (own is not None or at not in steps) and (names := self._names_of(quote, own)):
+        headings, steps = _Headings(begun), steps_in(page_quotes)
+        for at, quote in enumerate(page_quotes):
+            outlined = headings.take(quote)
+            if (outlined is not None or at not in steps) and (names := self._names_of(quote, outlined)):
                 yield at, names
-        for heading in headings.left:
+        for heading in headings.unmatched:
             if names := [*self._counted(heading), *self._names[heading]]:
-                yield len(shown), names
+                yield len(page_quotes), names
 
     def _names_of(self, quote: Quote, heading: str | None) -> list[PlaceName]:
         """The names of the part that begins with a quote, which may be a heading of the outline."""
@@ -177,11 +179,11 @@ class SectionNames:
             return [
                 PlaceName("appendix", letter),
                 APPENDIX,
-                *(each for each in names if each.kind == "section"),
+                *(name for name in names if name.kind == "section"),
             ]
         names = self._checked(quote, names, is_outlined=heading is not None)
-        own = [*self._counted(heading), *self._names[heading]] if heading else []
-        names = list(dict.fromkeys([*names, *own]))
+        outline_names = [*self._counted(heading), *self._names[heading]] if heading else []
+        names = list(dict.fromkeys([*names, *outline_names]))
         self._remember(text, names)
         return names
 
@@ -196,10 +198,12 @@ class SectionNames:
 
     def _checked(self, quote: Quote, names: list[PlaceName], *, is_outlined: bool) -> list[PlaceName]:
         """The names of a title, without those that its number suggests only by chance."""
-        is_chapter = quote.id in self.chapters.titles
+        is_chapter = quote.id in self.chapters.title_ids
         if _BARE_NUMBER.match(quote.text):
             certain = [name for name in names if "." in name.number or name in ROLES]
-            return names if is_chapter else [*certain, *([UNCOUNTED] if quote.id in self.chapters.ending else [])]
+            return (
+                names if is_chapter else [*certain, *([UNCOUNTED] if quote.id in self.chapters.uncertain_ids else [])]
+            )
         if not is_outlined:
             names = [name for name in names if name.kind not in self._kinds or name in ROLES]
         letter = _LETTERED.match(quote.text) if names and not self._letter and not is_chapter else None
@@ -232,11 +236,13 @@ class SectionNames:
         return match[1].lower()
 
 
-def _lists_pages(shown: Iterable[Quote], *, only_certain: bool = False) -> bool:
+def _lists_pages(quotes: Iterable[Quote], *, only_certain: bool = False) -> bool:
     """Whether texts have enough lines that end in page numbers, which increase."""
-    lines = (line.strip() for quote in shown for line in quote.all_text().splitlines())
-    found = ((line, _page_number(line)) for line in lines)
-    numbers = [number for line, number in found if number is not None and (not only_certain or _is_entry(line))]
+    lines = (line.strip() for quote in quotes for line in quote.all_text().splitlines())
+    numbered_lines = ((line, _page_number(line)) for line in lines)
+    numbers = [
+        number for line, number in numbered_lines if number is not None and (not only_certain or _is_entry(line))
+    ]
     return len(numbers) >= MIN_CONTENTS_ENTRIES and rise_steadily(numbers)
 
 
@@ -255,13 +261,13 @@ def _is_entry(line: str) -> bool:
     return led or not any(letter.isdigit() for letter in title) or bool(heading_names(title))
 
 
-def _has_contents_alone(shown: Sequence[Quote]) -> bool:
+def _has_contents_alone(page_quotes: Sequence[Quote]) -> bool:
     """Whether no part begins on a page of contents: none is above its heading, and entries follow each of them."""
-    named = (heading_names(quote.text) if quote.layout == "title" else [] for quote in shown)
-    titles = [[] if names == [UNCOUNTED] else names for names in named]
+    names_of_quotes = (heading_names(quote.text) if quote.layout == "title" else [] for quote in page_quotes)
+    titles = [[] if names == [UNCOUNTED] else names for names in names_of_quotes]
     first = next((at for at, names in enumerate(titles) if CONTENTS in names), -1)
     is_listed = False
-    for at, quote in reversed(list(enumerate(shown))):
+    for at, quote in reversed(list(enumerate(page_quotes))):
         lines = quote.all_text().splitlines()
         if 2 * sum(_page_number(line.strip()) is not None for line in lines) >= max(1, len(lines)):
             is_listed = True
@@ -288,42 +294,46 @@ class _Headings:
     """The headings of the outline that begin on a page and that no quote has been matched with yet."""
 
     def __init__(self, headings: Sequence[str]) -> None:
-        self.left = {heading: at for at, heading in enumerate(headings)}
-        self._whole: dict[tuple[str, ...], list[str]] = {}
-        self._leading: dict[tuple[str, ...], list[str]] = {}
+        self.unmatched = {heading: at for at, heading in enumerate(headings)}
+        self._by_bare_words: dict[tuple[str, ...], list[str]] = {}
+        self._by_all_words: dict[tuple[str, ...], list[str]] = {}
         for heading in headings:
             if bare := heading_words(heading):
-                self._whole.setdefault(bare, []).append(heading)
-                self._leading.setdefault(tuple(words(heading, keep_stop_words=True)), []).append(heading)
-        self._lengths = sorted({len(each) for each in self._leading})
+                self._by_bare_words.setdefault(bare, []).append(heading)
+                self._by_all_words.setdefault(tuple(words(heading, keep_stop_words=True)), []).append(heading)
+        self._lengths = sorted({len(title_words) for title_words in self._by_all_words})
 
     def take(self, quote: Quote) -> str | None:
-        """The first heading with which a quote begins; it is removed from those left."""
-        if not self.left or quote.kind != "text" or len(quote.text.split()) > _MAX_HEADING_WORDS:
+        """The first heading with which a quote begins; it is removed from the unmatched ones."""
+        if not self.unmatched or quote.kind != "text" or len(quote.text.split()) > _MAX_HEADING_WORDS:
             return None
-        said = tuple(words(quote.text, keep_stop_words=True))
-        found = list(self._whole.get(said, ()))
+        quote_words = tuple(words(quote.text, keep_stop_words=True))
+        candidates = list(self._by_bare_words.get(quote_words, ()))
         if bare := without_number(quote.text):
-            found += self._whole.get(tuple(words(bare, keep_stop_words=True)), ())
+            candidates += self._by_bare_words.get(tuple(words(bare, keep_stop_words=True)), ())
         for length in self._lengths:
-            found += self._leading.get(said[:length], ())
-        first = min((each for each in found if each in self.left), key=self.left.__getitem__, default=None)
-        if first is not None:
-            del self.left[first]
-        return first
+            candidates += self._by_all_words.get(quote_words[:length], ())
+        match = min(
+            (heading for heading in candidates if heading in self.unmatched),
+            key=self.unmatched.__getitem__,
+            default=None,
+        )
+        if match is not None:
+            del self.unmatched[match]
+        return match
 
 
 def _pages_of(chapters: Mapping[str, int], pages: Sequence[Page]) -> dict[int, list[PlaceName]]:
     """The names of the chapters on each page."""
-    found: dict[int, list[PlaceName]] = {}
-    begins: dict[str, int] = {}
+    chapter_names: dict[int, list[PlaceName]] = {}
+    first_pages: dict[str, int] = {}
     for at, page in enumerate(pages):
-        begins.setdefault(page.headings[0] if page.headings else "", at)
+        first_pages.setdefault(page.headings[0] if page.headings else "", at)
     for heading, chapter in chapters.items():
-        first = begins.get(heading, len(pages) - 1)
+        first = first_pages.get(heading, len(pages) - 1)
         # A chapter may begin on the page on which another ends.
         first -= first > 0 and heading in pages[first - 1].headings
         last = next((at for at in range(first, len(pages)) if heading not in pages[at].headings), len(pages))
         for page in pages[first:last]:
-            found.setdefault(page.number, []).append(PlaceName("chapter", str(chapter)))
-    return found
+            chapter_names.setdefault(page.number, []).append(PlaceName("chapter", str(chapter)))
+    return chapter_names

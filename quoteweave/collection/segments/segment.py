@@ -38,11 +38,13 @@ _UNNAMED = f"unnamed{SUFFIX}"  # while its bytes are not all known, a file has t
 FIELDS = ("quotes", "pages", "outline", "references")
 """What is counted: words of each quote, words of each page, words of the outline's headings to which the page belongs,
 and the names with which people refer to the page and what is on it."""
-OF_QUOTES = frozenset({"quotes"})
+QUOTE_FIELDS = frozenset({"quotes"})
 # In the length of a page, a number counts as a quarter of a word: a table of numbers does not make a page a long text.
 NUMBERS_PER_WORD = {"pages": 4}
 _ALIGNMENT = 64
-_STEP = 16  # one in so many tokens is also kept in a list, so that a token is found quickly while most stay in the file
+_TOKEN_STEP = (
+    16  # one in so many tokens is also kept in a list, so that a token is found quickly while most stay in the file
+)
 _READ_AT_ONCE = 2**18
 # The header that numpy writes for a one-dimensional array. numpy's own reader parses it as Python code, which may fail
 # when several threads do so at once (SystemError: AST constructor recursion depth mismatch, CPython 3.11).
@@ -172,15 +174,15 @@ class Segment:
         return self._text[start : self._ends[number]]
 
     @cached_property
-    def _steps(self) -> list[bytes]:
-        return [self.token(number) for number in range(0, len(self.token_ends), _STEP)]
+    def _stepped_tokens(self) -> list[bytes]:
+        return [self.token(number) for number in range(0, len(self.token_ends), _TOKEN_STEP)]
 
     def find(self, token: bytes) -> int | None:
         """The number of a token; None where no item has it."""
         count = len(self.token_ends)
         # Searching a Python list first takes a tenth of the time of a search with `key`.
-        after = bisect_left(self._steps, token) * _STEP
-        number = bisect_left(range(count), token, max(after - _STEP, 0), min(after, count), key=self.token)
+        after = bisect_left(self._stepped_tokens, token) * _TOKEN_STEP
+        number = bisect_left(range(count), token, max(after - _TOKEN_STEP, 0), min(after, count), key=self.token)
         return number if number < count and self.token(number) == token else None
 
     def beginning(self, prefix: bytes) -> list[bytes]:
@@ -214,13 +216,13 @@ class PostingsBuilder:
         """
         import numpy as np
 
-        places, items = np.array(self.tokens, dtype=np.int64) - 1, np.array(self.items, dtype=np.int64)
+        places, item_positions = np.array(self.tokens, dtype=np.int64) - 1, np.array(self.items, dtype=np.int64)
         tokens = order[places]
-        pairs, counts = np.unique(tokens << 32 | items, return_counts=True)
+        pairs, counts = np.unique(tokens << 32 | item_positions, return_counts=True)
         starts = np.zeros(len(order) + 1, dtype=np.int64)
         np.cumsum(np.bincount(pairs >> 32, minlength=len(order)), out=starts[1:])
-        light = np.bincount(items, numbers[places], minlength=size).astype(np.int64)
-        lengths = np.bincount(items, minlength=size) - light + -(-light // numbers_per_word)
+        number_counts = np.bincount(item_positions, numbers[places], minlength=size).astype(np.int64)
+        lengths = np.bincount(item_positions, minlength=size) - number_counts + -(-number_counts // numbers_per_word)
         return Postings(narrow(starts), narrow(pairs & 0xFFFFFFFF), narrow(counts), narrow(lengths))
 
 
@@ -259,7 +261,7 @@ def make_segment(
         **quotes,
         **vocabulary_arrays([encoded[i] for i in ranked]),
         fields={
-            field: counted[field].postings(order, sizes[field in OF_QUOTES], numbers, NUMBERS_PER_WORD.get(field, 1))
+            field: counted[field].postings(order, sizes[field in QUOTE_FIELDS], numbers, NUMBERS_PER_WORD.get(field, 1))
             for field in FIELDS
         },
     )
@@ -303,8 +305,8 @@ def _arrays(segment: Segment) -> "Iterator[ArrayChunks]":
     yield from map(_whole, [*arrays, segment.page_of, segment.is_image, segment.tokens, segment.token_ends])
     for field in FIELDS:
         if not isinstance(segment.fields, ChunkedFields):
-            found = segment.fields[field]
-            yield from map(_whole, (found.starts, found.items, found.counts, found.lengths))
+            postings = segment.fields[field]
+            yield from map(_whole, (postings.starts, postings.items, postings.counts, postings.lengths))
             continue
         merged = segment.fields.chunks(field)
         counts: list[Array] = []
@@ -312,21 +314,21 @@ def _arrays(segment: Segment) -> "Iterator[ArrayChunks]":
         yield _whole(merged.starts)
         # The counts are written after the items and are kept until then; as a rule they take a byte each.
         yield ArrayChunks(merged.items, count, _items(merged.chunks, counts))
-        kind = np.min_scalar_type(max((some.max(initial=0) for some in counts), default=0))
+        kind = np.min_scalar_type(max((chunk_counts.max(initial=0) for chunk_counts in counts), default=0))
         yield ArrayChunks(kind, count, counts)
         yield _whole(merged.lengths)
 
 
 def _items(chunks: "Iterable[tuple[Array, Array]]", counts: "list[Array]") -> "Iterator[Array]":
     """Yield the items; append the counts that belong to them to `counts`."""
-    for items, found in chunks:
-        counts.append(found)
-        yield items
+    for chunk_items, chunk_counts in chunks:
+        counts.append(chunk_counts)
+        yield chunk_items
 
 
 def _whole(numbers: "Array") -> ArrayChunks:
-    found = narrow(numbers)
-    return ArrayChunks(found.dtype, len(found), [found])
+    narrowed = narrow(numbers)
+    return ArrayChunks(narrowed.dtype, len(narrowed), [narrowed])
 
 
 def _file_bytes(arrays: Iterable[ArrayChunks]) -> "Iterator[bytes | memoryview]":
@@ -364,21 +366,21 @@ def read_segment(path: Path) -> Segment:
     import xxhash
 
     with path.open("rb") as file:
-        digest, some = xxhash.xxh3_128(), memoryview(bytearray(_READ_AT_ONCE))
+        digest, buffer = xxhash.xxh3_128(), memoryview(bytearray(_READ_AT_ONCE))
         # Read, not mapped: the whole file would count as this process's memory.
-        while count := file.readinto(some):
-            digest.update(some[:count])
-        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if file.tell() else b""
-    if f"{digest.hexdigest()}{SUFFIX}" != path.name or not isinstance(data, mmap.mmap):
+        while count := file.readinto(buffer):
+            digest.update(buffer[:count])
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if file.tell() else b""
+    if f"{digest.hexdigest()}{SUFFIX}" != path.name or not isinstance(mapped, mmap.mmap):
         raise CollectionError(f"{path} is damaged: its bytes are not those that were written")
 
     def next_array() -> "Array":
-        header = _HEADER.match(data, data.tell())
+        header = _HEADER.match(mapped, mapped.tell())
         if header is None:
-            raise CollectionError(f"{path} has no array at byte {data.tell():,}, as this version writes it")
-        values: Array = np.frombuffer(data, header[1].decode(), count=int(header[2]), offset=header.end())
-        data.seek(header.end() + values.nbytes)
-        data.seek(-data.tell() % _ALIGNMENT, 1)
+            raise CollectionError(f"{path} has no array at byte {mapped.tell():,}, as this version writes it")
+        values: Array = np.frombuffer(mapped, header[1].decode(), count=int(header[2]), offset=header.end())
+        mapped.seek(header.end() + values.nbytes)
+        mapped.seek(-mapped.tell() % _ALIGNMENT, 1)
         return values
 
     return Segment(

@@ -33,26 +33,28 @@ class SegmentStore:
         """
         names = [name for (name,) in db.execute("SELECT name FROM segments ORDER BY number")]
         segments = {name: self._read(name) for name in names}
-        touched = [name for name, segment in segments.items() if any(document in removed for document in segment.names)]
-        new = [added] if added is not None else []
+        merged_names = [
+            name for name, segment in segments.items() if any(document in removed for document in segment.names)
+        ]
+        new_segments = [added] if added is not None else []
         if not names:
             db.execute(
                 f"PRAGMA application_id = {SEGMENT_RULES}"
             )  # SQLite's other number, user_version, counts commits (catalog/database.py)
-        if not touched and not new:
+        if not merged_names and not new_segments:
             return
-        cost = sum(segment.merge_cost for segment in [*(segments[name] for name in touched), *new])
-        for name in sorted(set(segments).difference(touched), key=lambda name: segments[name].merge_cost):
+        cost = sum(segment.merge_cost for segment in [*(segments[name] for name in merged_names), *new_segments])
+        for name in sorted(set(segments).difference(merged_names), key=lambda name: segments[name].merge_cost):
             if segments[name].merge_cost > RATIO * cost:
                 break
-            touched.append(name)
+            merged_names.append(name)
             cost += segments[name].merge_cost
-        kept = [name for name in names if name not in touched]
-        segment = merge_segments([segments[name] for name in names if name in touched], removed, new)
+        kept_names = [name for name in names if name not in merged_names]
+        segment = merge_segments([segments[name] for name in names if name in merged_names], removed, new_segments)
         if segment.names:
-            kept.append(write_segment(self.root, segment))
+            kept_names.append(write_segment(self.root, segment))
         db.execute("DELETE FROM segments")
-        db.executemany("INSERT INTO segments (name) VALUES (?)", ((name,) for name in kept))
+        db.executemany("INSERT INTO segments (name) VALUES (?)", ((name,) for name in kept_names))
 
     def is_outdated(self, db: sqlite3.Connection) -> bool:
         """Whether the segments were dropped, or were made by rules other than those of this version."""

@@ -52,33 +52,33 @@ class ContentStore:
         """
         path = self.path(key)
         with self._converting_errors(path):
-            data = path.read_bytes()
-            _require(path, hashlib.sha256(data).hexdigest())
-        return data
+            content = path.read_bytes()
+            _require(path, hashlib.sha256(content).hexdigest())
+        return content
 
-    def verified(self, key: str, of: str | None = None) -> Path:
+    def verified(self, key: str, document: str | None = None) -> Path:
         """The path of the content of `key`, which is read and verified if it has changed since this was last done.
 
         Errors name `of`, the document that the file belongs to. Raises as `read`.
         """
         path = self.path(key)
-        with self._converting_errors(path, of):
-            found = path.stat()
-            state = (found.st_ino, found.st_size, found.st_mtime_ns)
+        with self._converting_errors(path, document):
+            file_stat = path.stat()
+            state = (file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns)
             if self._verified.get(key) != state:
                 _require(path, file_sha256(path))
                 self._verified[key] = state
         return path
 
     @contextmanager
-    def _converting_errors(self, path: Path, of: str | None = None) -> Iterator[None]:
+    def _converting_errors(self, path: Path, document: str | None = None) -> Iterator[None]:
         try:
             yield
         except (OSError, _OtherContent) as error:
-            what = f"cannot be read ({error.strerror or error})" if isinstance(error, OSError) else str(error)
-            what = "is missing" if isinstance(error, FileNotFoundError | NotADirectoryError) else what
-            whose = f", the file of {of!r}," if of is not None else ""
-            raise CollectionError(f"{path}{whose} {what}", remedy=repair_command(self.root.parent)) from error
+            problem = f"cannot be read ({error.strerror or error})" if isinstance(error, OSError) else str(error)
+            problem = "is missing" if isinstance(error, FileNotFoundError | NotADirectoryError) else problem
+            owner = f", the file of {document!r}," if document is not None else ""
+            raise CollectionError(f"{path}{owner} {problem}", remedy=repair_command(self.root.parent)) from error
 
     def path(self, key: str) -> Path:
         """The path of the content of `key`, whether it exists or not. Raises ValueError for an invalid key."""
@@ -131,16 +131,16 @@ class ImageStore(ContentStore):
     collection's writer.
     """
 
-    def put(self, data: bytes, *, suffix: str) -> str:
+    def put(self, content: bytes, *, suffix: str) -> str:
         """Store the bytes of an image file, unless they are there already; return their key, like 'ab/ab12….png'.
 
         `suffix` is like '.png'. Raises StorageError where the disk is full or refuses, ValueError for another suffix.
         """
-        key = content_key(hashlib.sha256(data).hexdigest(), suffix)
+        key = content_key(hashlib.sha256(content).hexdigest(), suffix)
         path = self.path(key)
-        if not is_stored(path, len(data)):
+        if not is_stored(path, len(content)):
             with atomic_write(path) as file:
-                file.write(data)
+                file.write(content)
         return key
 
 

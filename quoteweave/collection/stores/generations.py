@@ -53,11 +53,11 @@ class Generations:
     def prune(self, current: Mapping[str, int]) -> None:
         """Remove every folder but the current generation of each fingerprint. Only for the writer."""
         keep = {self.path(fingerprint, generation) for fingerprint, generation in current.items()}
-        for found in self.root.glob("*/*"):
-            if found not in keep and found.name != PLAN:
-                shutil.rmtree(found, ignore_errors=True)
+        for path in self.root.glob("*/*"):
+            if path not in keep and path.name != PLAN:
+                shutil.rmtree(path, ignore_errors=True)
                 with suppress(OSError):  # a plan that a killed process began to write is not a folder
-                    found.unlink()
+                    path.unlink()
         for folder in self.root.glob("*"):
             if folder.name not in current:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -98,11 +98,11 @@ def try_read_manifest(state: IndexState | None) -> Manifest | None:
 
 def write_plan(folder: Path, plan: IndexPlan) -> None:
     """Write beside the generation in `folder` how its index is built. Raises StorageError where the disk refuses."""
-    data = sealed_record(IndexPlan.model_validate(plan.model_dump(include=set(IndexPlan.model_fields))))
+    sealed = sealed_record(IndexPlan.model_validate(plan.model_dump(include=set(IndexPlan.model_fields))))
     path = folder.parent / PLAN
-    if not path.exists() or path.read_bytes() != data:
+    if not path.exists() or path.read_bytes() != sealed:
         with atomic_write(path) as file:
-            file.write(data)
+            file.write(sealed)
 
 
 def read_plan(state: IndexState) -> IndexPlan | None:

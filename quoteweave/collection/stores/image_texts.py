@@ -58,11 +58,11 @@ def read_descriptions(path: Path) -> Iterator[Description | DamagedLine]:
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             try:
-                found = Description.model_validate_json(line)
+                description = Description.model_validate_json(line)
             except ValidationError:
                 yield DamagedLine(number, cut=not line.endswith(b"\n"))
             else:
-                yield found if found.is_whole() else DamagedLine(number, cut=False)
+                yield description if description.is_whole() else DamagedLine(number, cut=False)
 
 
 def stored_descriptions(document: Document, quotes: Iterable[Quote]) -> list[str]:
@@ -76,23 +76,27 @@ def lost_note(root: Path, stored: Iterable[str], known: Container[str]) -> str:
     A file that was cut at the end of a line does not itself show that it lacks something.
     """
     lost = sum(text not in known for text in stored)
-    which = pluralize(lost, "description is", "descriptions are")
-    return f"{root / DESCRIPTIONS}: {which} lost; quoteweave describe asks for the pictures again" if lost else ""
+    lost_descriptions = pluralize(lost, "description is", "descriptions are")
+    return (
+        f"{root / DESCRIPTIONS}: {lost_descriptions} lost; quoteweave describe asks for the pictures again"
+        if lost
+        else ""
+    )
 
 
 def damaged_descriptions(root: Path, line: DamagedLine) -> CollectionError:
     """The error for a damaged line."""
-    what = f"{root / DESCRIPTIONS}, line {line.number}, is damaged: its content is not what was written"
-    return CollectionError(what, remedy=repair_command(root))
+    damage = f"{root / DESCRIPTIONS}, line {line.number}, is damaged: its content is not what was written"
+    return CollectionError(damage, remedy=repair_command(root))
 
 
 def drop_damaged_descriptions(root: Path) -> None:
     """Remove the lines of the file that are damaged. Raises StorageError where the disk refuses."""
     path = root / DESCRIPTIONS
     with guard_writing(path):
-        whole = [found for found in read_descriptions(path) if isinstance(found, Description)]
+        undamaged = [line for line in read_descriptions(path) if isinstance(line, Description)]
         with atomic_write(path) as file:
-            file.writelines(found.model_dump_json().encode() + b"\n" for found in whole)
+            file.writelines(line.model_dump_json().encode() + b"\n" for line in undamaged)
 
 
 def prune_descriptions(root: Path, images: Container[str]) -> bool:
@@ -113,12 +117,12 @@ def prune_descriptions(root: Path, images: Container[str]) -> bool:
         return False
     with lock, guard_writing(path):
         lines = path.read_bytes().splitlines(keepends=True)
-        kept = [line for line in lines if line.endswith(b"\n") and _image(line) in images]
-        if not kept:
+        kept_lines = [line for line in lines if line.endswith(b"\n") and _image(line) in images]
+        if not kept_lines:
             path.unlink()
-        elif len(kept) < len(lines):
+        elif len(kept_lines) < len(lines):
             with atomic_write(path) as file:
-                file.writelines(kept)
+                file.writelines(kept_lines)
     return True
 
 
@@ -171,10 +175,10 @@ class OcrTextStore(ContentStore):
         for _, path in self._files():
             on_file(path)
             try:
-                whole = unsealed_bytes(path.read_bytes(), name=path.name) is not None
+                is_undamaged = unsealed_bytes(path.read_bytes(), name=path.name) is not None
             except OSError:
-                whole = False
-            if not whole:
+                is_undamaged = False
+            if not is_undamaged:
                 yield path
 
     def prune(self, keep: Collection[str]) -> int:

@@ -26,17 +26,17 @@ class UnfinishedPages:
 
     folder: Path
 
-    def put(self, page: int, data: bytes, *, images: Sequence[str]) -> None:
+    def put(self, page: int, content: bytes, *, images: Sequence[str]) -> None:
         """Store what was read of a page, and the keys of its images. Raises StorageError where the disk refuses."""
         head = json.dumps(sorted(set(images))).encode()
-        body = head + b"\n" + data
+        body = head + b"\n" + content
         with atomic_write(self.folder / str(page)) as file:
             file.write(sealed_bytes(body, name=f"{self.folder.name}/{page}"))
 
     def get(self, page: int) -> bytes | None:
         """What was stored of a page; None if nothing was, or if it is damaged."""
-        found = _read(self.folder / str(page))
-        return None if found is None else found[1]
+        images_and_content = _read(self.folder / str(page))
+        return None if images_and_content is None else images_and_content[1]
 
     def pages(self) -> set[int]:
         """The numbers of the pages that are stored and not damaged."""
@@ -62,16 +62,16 @@ class UnfinishedStore:
 
     def images(self) -> set[str]:
         """The keys of the images that pages refer to."""
-        found = (_read(path) for folder in _files(self.root) for path in _files(folder))
-        return {key for entry in found if entry is not None for key in entry[0]}
+        pages = (_read(path) for folder in _files(self.root) for path in _files(folder))
+        return {key for entry in pages if entry is not None for key in entry[0]}
 
     def prune(self, keep: Iterable[str] = ()) -> None:
         """Remove the pages of all documents except those of `keep`. Only for the owner of the writer's lock."""
         with guard_writing(self.root):
-            found = {folder.name: folder for folder in _files(self.root)}
-            for key in keep if found else ():  # there may be many keys, and seldom any pages
-                found.pop(key, None)
-            for folder in found.values():
+            folders = {folder.name: folder for folder in _files(self.root)}
+            for key in keep if folders else ():  # there may be many keys, and seldom any pages
+                folders.pop(key, None)
+            for folder in folders.values():
                 shutil.rmtree(folder)
             if self.root.is_dir() and not any(self.root.iterdir()):
                 self.root.rmdir()
@@ -98,5 +98,5 @@ def _read(path: Path) -> tuple[list[str], bytes] | None:
         return None
     if body is None:
         return None
-    head, _, data = body.partition(b"\n")
-    return json.loads(head), data
+    head, _, content = body.partition(b"\n")
+    return json.loads(head), content

@@ -35,9 +35,9 @@ def shard_key(views: Sequence[str | bytes]) -> str:
     """SHA-256, in hexadecimal, of the views in order; each is preceded by its length, so that no two lists collide."""
     digest = hashlib.sha256()
     for view in views:
-        data = view.encode("utf-8", "surrogatepass") if isinstance(view, str) else view
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
+        view_bytes = view.encode("utf-8", "surrogatepass") if isinstance(view, str) else view
+        digest.update(len(view_bytes).to_bytes(8, "big"))
+        digest.update(view_bytes)
     return digest.hexdigest()
 
 
@@ -92,8 +92,8 @@ class ShardStore:
         import numpy as np
 
         contiguous = np.ascontiguousarray(vectors)
-        described = _description(contiguous.shape, contiguous.dtype, key)
-        sums = np.concatenate([described, block_checksums(contiguous.data)])
+        description = _description(contiguous.shape, contiguous.dtype, key)
+        sums = np.concatenate([description, block_checksums(contiguous.data)])
         arrays = {"vectors": contiguous, "lengths": np.array(lengths, dtype=np.int64), "checksums": sums}
         self.put(fingerprint, key, arrays)
 
@@ -109,10 +109,10 @@ class ShardStore:
 
         return self._read(fingerprint, key, read)
 
-    def _read(self, fingerprint: str, key: str, read: Callable[[Path], T]) -> T | None:
+    def _read(self, fingerprint: str, key: str, load: Callable[[Path], T]) -> T | None:
         path = self.path(fingerprint, key)
         try:
-            return read(path)
+            return load(path)
         except FileNotFoundError:
             return None
         except Exception as error:  # zipfile and numpy do not document what they raise for a damaged file
@@ -148,12 +148,12 @@ class ShardStore:
         removed = 0
         with guard_writing(self.root):
             for folder in self.root.glob("*"):
-                kept = keep.get(folder.name, ())
-                unwanted = [path for path in folder.glob("*") if path.suffix != ".npz" or path.stem not in kept]
+                kept_keys = keep.get(folder.name, ())
+                unwanted = [path for path in folder.glob("*") if path.suffix != ".npz" or path.stem not in kept_keys]
                 for path in unwanted:
                     remove_path(path)
                 removed += len(unwanted)
-                if not kept:
+                if not kept_keys:
                     shutil.rmtree(folder, ignore_errors=True)
         return removed
 
@@ -186,8 +186,8 @@ def _located(key: str, path: Path, file: BinaryIO) -> StoredVectors:
             offset = _start(file, archive.getinfo("vectors.npy")) + member.tell()
             size = archive.getinfo("vectors.npy").file_size - member.tell()
     # Earlier versions did not record whose vectors they are.
-    described = not in_columns and any(sums[0] == _description(shape, dtype, of)[0] for of in (key, ""))
-    if size != count * dimension * dtype.itemsize or lengths.sum() != count or not described:
+    is_described = not in_columns and any(sums[0] == _description(shape, dtype, of)[0] for of in (key, ""))
+    if size != count * dimension * dtype.itemsize or lengths.sum() != count or not is_described:
         raise ValueError(f"{path} does not hold what it says")
     blocks = BlockChecksums(path, offset, size, sums[1:])
     return StoredVectors(key, path, offset, dtype, dimension if count else 0, lengths, blocks)

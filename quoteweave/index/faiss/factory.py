@@ -67,18 +67,18 @@ def train_ivfpq(index: Any) -> Any:
     return new
 
 
-def keep_positions(index: Any, kept: "npt.NDArray[np.bool_]") -> Any:
+def keep_positions(index: Any, is_kept: "npt.NDArray[np.bool_]") -> Any:
     """Reduce the index to these positions, renumbered; `index` may be modified in place."""
     import numpy as np
 
     faiss = import_faiss()
     if isinstance(index, faiss.IndexHNSW):  # vectors cannot be removed from a graph
         rebuilt = new_index("hnsw", index.d)
-        rebuilt.add(index.reconstruct_batch(np.flatnonzero(kept)))
+        rebuilt.add(index.reconstruct_batch(np.flatnonzero(is_kept)))
         return rebuilt
-    index.remove_ids(faiss.IDSelectorBitmap(np.packbits(~kept, bitorder="little")))
+    index.remove_ids(faiss.IDSelectorBitmap(np.packbits(~is_kept, bitorder="little")))
     if isinstance(index, faiss.IndexIVF):  # its lists still have the old positions
-        numbers = np.cumsum(kept) - 1
+        numbers = np.cumsum(is_kept) - 1
         for number in range(index.nlist):
             size = index.invlists.list_size(number)
             if not size:  # an empty list has no array of ids

@@ -67,7 +67,7 @@ class FaissIndex:
 
         if vectors.shape != (len(rows), self.dimension):
             raise ValueError(f"vectors {vectors.shape} where the index takes {(len(rows), self.dimension)}")
-        before, longest = self._own(), np.linalg.norm(vectors.astype(np.float64), axis=1).max(initial=0)
+        before, longest = self._in_memory(), np.linalg.norm(vectors.astype(np.float64), axis=1).max(initial=0)
         before.index.add(vectors)
         rows = np.concatenate([before.rows, rows])
         self._indexed = FaissVectors(before.index, rows, max(before.longest, float(longest)))
@@ -112,15 +112,15 @@ class FaissIndex:
 
     def settle(self) -> None:
         """Drop removed items from the FAISS index, and train `ivfpq`; called before saving."""
-        kept = self._indexed.rows >= 0
-        if not kept.all() or self.kind == "ivfpq":
-            indexed = self._own()
-            index = indexed.index if kept.all() else keep_positions(indexed.index, kept)
+        is_kept = self._indexed.rows >= 0
+        if not is_kept.all() or self.kind == "ivfpq":
+            indexed = self._in_memory()
+            index = indexed.index if is_kept.all() else keep_positions(indexed.index, is_kept)
             self._indexed = FaissVectors(
-                train_ivfpq(index) if self.kind == "ivfpq" else index, indexed.rows[kept], indexed.longest
+                train_ivfpq(index) if self.kind == "ivfpq" else index, indexed.rows[is_kept], indexed.longest
             )
 
-    def _own(self) -> FaissVectors:
+    def _in_memory(self) -> FaissVectors:
         # FAISS ends the process when a mapped index is changed.
         if self._folder is not None:
             self._indexed = replace(self._indexed, index=_read(self._folder / _VECTORS, mapped=False))
@@ -134,8 +134,8 @@ def _open(folder: Path, dimension: int) -> FaissVectors:
     # Vectors are verified too, since wrong bytes among them would give wrong scores and no error.
     verify(folder)
     try:
-        with np.load(folder / _ITEMS, allow_pickle=False) as items:
-            rows, longest = items["rows"], float(items["longest"])
+        with np.load(folder / _ITEMS, allow_pickle=False) as stored_items:
+            rows, longest = stored_items["rows"], float(stored_items["longest"])
     except (OSError, EOFError, ValueError, KeyError) as error:
         raise _damaged(folder / _ITEMS) from error
     path = folder / _VECTORS

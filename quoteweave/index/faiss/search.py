@@ -95,12 +95,12 @@ class FaissVectors:
         """The positions of those of the rows that the index has, ascending."""
         import numpy as np
 
-        order, known = self._by_row
-        places = np.searchsorted(known, rows, side="right") - 1
-        there = places >= 0
-        there[there] = known[places[there]] == rows[there]
-        chosen = np.zeros(len(known), dtype=np.bool_)
-        chosen[order[places[there]]] = True
+        order, known_rows = self._by_row
+        places = np.searchsorted(known_rows, rows, side="right") - 1
+        is_known = places >= 0
+        is_known[is_known] = known_rows[places[is_known]] == rows[is_known]
+        chosen = np.zeros(len(known_rows), dtype=np.bool_)
+        chosen[order[places[is_known]]] = True
         return np.flatnonzero(chosen)
 
     @cached_property
@@ -124,16 +124,16 @@ def search(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions 
     k = min(k, count)
     if k <= 0:
         return [TopItems(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
-    quick = _quick(indexed.index, queries, min(count, k + SPARE), within)
-    if quick is None:
+    candidates = _quick(indexed.index, queries, min(count, k + SPARE), within)
+    if candidates is None:
         return _exact(indexed, queries, k, within)
-    found = _ranked(indexed, queries, k, quick)
-    short = [i for i, one in enumerate(found) if len(one.rows) < k]
-    if short:
-        again = _exhaustive(indexed, queries[short], k, within)
-        for i, one in zip(short, again, strict=True):
-            found[i] = one
-    return found
+    results = _ranked(indexed, queries, k, candidates)
+    incomplete = [i for i, result in enumerate(results) if len(result.rows) < k]
+    if incomplete:
+        exhaustive_results = _exhaustive(indexed, queries[incomplete], k, within)
+        for i, result in zip(incomplete, exhaustive_results, strict=True):
+            results[i] = result
+    return results
 
 
 def _quick(index: Any, queries: "Matrix", wanted: int, within: "Positions | None") -> "Candidates | None":
@@ -227,8 +227,10 @@ def _by_chunks(index: Any, queries: "Matrix", depth: int, within: "Positions | N
         stop = min(count, start + CHUNK)
         chunk = np.arange(start, stop) if within is None else within[start:stop]
         vectors = _vectors(index, chunk)
-        more, places = faiss.knn(queries, vectors, min(depth, len(chunk)), metric=faiss.METRIC_INNER_PRODUCT)
-        scores, positions = np.hstack([scores, more]), np.hstack([positions, chunk[places]])
+        chunk_scores, chunk_places = faiss.knn(
+            queries, vectors, min(depth, len(chunk)), metric=faiss.METRIC_INNER_PRODUCT
+        )
+        scores, positions = np.hstack([scores, chunk_scores]), np.hstack([positions, chunk[chunk_places]])
         order = np.argsort(-scores, axis=1)[:, :depth]
         scores, positions = np.take_along_axis(scores, order, 1), np.take_along_axis(positions, order, 1)
     return scores, positions
@@ -239,12 +241,12 @@ def _scores(index: Any, queries: "Matrix", positions: "Positions") -> "Scores":
     import numpy as np
 
     store, flat = _store(index), np.maximum(positions, 0).ravel()
-    asked = np.repeat(np.arange(len(queries)), positions.shape[1])
+    query_numbers = np.repeat(np.arange(len(queries)), positions.shape[1])
     scores = np.empty(len(flat), np.float32)
     for start in range(0, len(flat), CHUNK):
         part = slice(start, start + CHUNK)
         vectors = store.reconstruct_batch(flat[part]).astype(np.float64)
-        scores[part] = np.einsum("nd,nd->n", vectors, queries[asked[part]].astype(np.float64))
+        scores[part] = np.einsum("nd,nd->n", vectors, queries[query_numbers[part]].astype(np.float64))
     return scores.reshape(positions.shape)
 
 

@@ -54,7 +54,7 @@ class CandidateIndex(Protocol):
         """Remove items; rows that are not there are ignored."""
         ...
 
-    def count(self, k: int, items: int) -> int:
+    def count(self, k: int, item_count: int) -> int:
         """How many candidates to find so that the best `k` of `items` are most probably among them."""
         ...
 
@@ -79,20 +79,22 @@ class MeanVectorCandidates:
         """See `CandidateIndex`."""
         import numpy as np
 
-        self._index.add_vectors(shard.rows, np.concatenate([mean_direction(vectors) for vectors in _each(shard)]))
+        self._index.add_vectors(
+            shard.rows, np.concatenate([mean_direction(vectors) for vectors in _vectors_by_item(shard)])
+        )
 
     def remove(self, rows: "Rows") -> None:
         """See `CandidateIndex`."""
         self._index.remove(rows)
 
-    def count(self, k: int, items: int) -> int:
+    def count(self, k: int, item_count: int) -> int:
         """See `CandidateIndex`."""
-        return _count(k, items, TIMES_POOLED, SHARE_POOLED)
+        return _count(k, item_count, TIMES_POOLED, SHARE_POOLED)
 
     def nearest(self, queries: "Sequence[Matrix]", count: int, scope: SearchScope | None) -> "list[Rows]":
         """See `CandidateIndex`."""
         means = [query.mean(axis=0, keepdims=True) for query in queries]
-        return [found.rows for found in self._index.search(means, count, scope)]
+        return [results.rows for results in self._index.search(means, count, scope)]
 
     def save(self, folder: Path) -> None:
         """See `CandidateIndex`."""
@@ -120,7 +122,7 @@ class CompressedCandidates:
         path = self._passing.path / f"{uuid4().hex}.bin"
         lengths = []
         with guard_writing(path), path.open("wb") as file:
-            for vectors in _each(shard):
+            for vectors in _vectors_by_item(shard):
                 small = self._compress(vectors)
                 file.write(small.tobytes())
                 lengths.append(len(small))
@@ -131,15 +133,15 @@ class CompressedCandidates:
         """See `CandidateIndex`."""
         self._items.remove(rows)
 
-    def count(self, k: int, items: int) -> int:
+    def count(self, k: int, item_count: int) -> int:
         """See `CandidateIndex`."""
-        return _count(k, items, TIMES_COMPRESSED, SHARE_COMPRESSED)
+        return _count(k, item_count, TIMES_COMPRESSED, SHARE_COMPRESSED)
 
     def nearest(self, queries: "Sequence[Matrix]", count: int, scope: SearchScope | None) -> "list[Rows]":
         """See `CandidateIndex`."""
         places = self._items.places(None if scope is None else scope.rows)
-        found = search_items(self._items, queries, count, places=places, similarity=self._similarity)
-        return [one.rows for one in found]
+        results = search_items(self._items, queries, count, places=places, similarity=self._similarity)
+        return [result.rows for result in results]
 
     def save(self, folder: Path) -> None:
         """See `CandidateIndex`."""
@@ -160,8 +162,8 @@ def open_candidates(kind: str, dimension: int, folder: Path | None) -> Candidate
     return CompressedCandidates(partial(_pooled_tokens, factor=int(kind.removeprefix("pool"))), InnerProducts, folder)
 
 
-def _count(k: int, items: int, times: int, share: float) -> int:
-    return max(times * max(k, MIN_WANTED), int(share * items))
+def _count(k: int, item_count: int, times: int, share: float) -> int:
+    return max(times * max(k, MIN_WANTED), int(share * item_count))
 
 
 def _pooled_tokens(vectors: "Matrix", factor: int) -> "Vectors":
@@ -170,10 +172,10 @@ def _pooled_tokens(vectors: "Matrix", factor: int) -> "Vectors":
     return pool_tokens(vectors, factor).astype(np.float16)
 
 
-def _each(shard: Shard) -> "Iterator[Matrix]":
-    items = ItemTable()
-    items.add(shard)
-    return items.each(items.places())
+def _vectors_by_item(shard: Shard) -> "Iterator[Matrix]":
+    table = ItemTable()
+    table.add(shard)
+    return table.each(table.places())
 
 
 _CANDIDATES = "candidates"
@@ -209,12 +211,12 @@ class MultiVectorIndex:
         Raises ValueError for vectors of another dimension; CollectionError where the shard's file is not whole and
         StorageError where the disk refuses, both unless the kind is `exact`, which reads and writes nothing here.
         """
-        some = shard.lengths > 0
-        if not some.any():
+        has_vectors = shard.lengths > 0
+        if not has_vectors.any():
             return
         if shard.dimension != self.dimension:
             raise ValueError(f"{shard.path} holds vectors of {shard.dimension} numbers, the index {self.dimension}")
-        shard = replace(shard, rows=shard.rows[some], lengths=shard.lengths[some], quotes=())
+        shard = replace(shard, rows=shard.rows[has_vectors], lengths=shard.lengths[has_vectors], quotes=())
         if self._candidates is not None:
             self._candidates.add(shard)
         self._items.add(shard)
@@ -240,14 +242,14 @@ class MultiVectorIndex:
                     f"{query.shape[1]}; search with the model that it was built with, or build it again"
                 )
         places = self._items.places(None if scope is None else scope.rows)
-        asked = [query for query in queries if len(query)] if k > 0 and len(places) else []
-        found = iter(self._search(asked, k, places, scope))
+        searchable = [query for query in queries if len(query)] if k > 0 and len(places) else []
+        results = iter(self._search(searchable, k, places, scope))
         nothing = TopItems(np.empty(0, np.int64), np.empty(0, np.float32))
-        return [next(found) if asked and len(query) else nothing for query in queries]
+        return [next(results) if searchable and len(query) else nothing for query in queries]
 
-    def scored(self, k: int, items: int) -> int:
+    def scored(self, k: int, item_count: int) -> int:
         """How many of that many items are scored exactly in a search for the best `k`."""
-        return items if self._candidates is None else min(items, self._candidates.count(k, items))
+        return item_count if self._candidates is None else min(item_count, self._candidates.count(k, item_count))
 
     def save(self, folder: Path) -> None:
         """Write the index into an empty folder; it refers to the shards by paths relative to that folder."""
@@ -256,11 +258,16 @@ class MultiVectorIndex:
             (folder / _CANDIDATES).mkdir()
             self._candidates.save(folder / _CANDIDATES)
 
-    def _search(self, asked: "Sequence[Matrix]", k: int, places: "Rows", scope: SearchScope | None) -> list[TopItems]:
+    def _search(self, queries: "Sequence[Matrix]", k: int, places: "Rows", scope: SearchScope | None) -> list[TopItems]:
         import numpy as np
 
         count = self.scored(k, len(places))
         if self._candidates is None or count == len(places):
-            return search_items(self._items, asked, k, places=places)
-        near = [self._items.places(np.sort(rows)) for rows in self._candidates.nearest(asked, count, scope)]
-        return [search_items(self._items, [query], k, places=at)[0] for query, at in zip(asked, near, strict=True)]
+            return search_items(self._items, queries, k, places=places)
+        candidate_places = [
+            self._items.places(np.sort(rows)) for rows in self._candidates.nearest(queries, count, scope)
+        ]
+        return [
+            search_items(self._items, [query], k, places=places_of_query)[0]
+            for query, places_of_query in zip(queries, candidate_places, strict=True)
+        ]

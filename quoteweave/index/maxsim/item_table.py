@@ -78,15 +78,15 @@ class _File:
         numbers = mapped_numbers(map_file(self.path), self.path, self.offset, shape=self._shape, dtype=self.dtype)
         return BlockChecksums(self.path, self.offset, numbers.nbytes, block_checksums(numbers.data))
 
-    def vectors(self, data: "npt.NDArray[np.uint8]", first: int, last: int) -> "Vectors":
+    def vectors(self, file_bytes: "npt.NDArray[np.uint8]", first: int, last: int) -> "Vectors":
         """The vectors from `first` to `last` of the mapped file. Raises CollectionError where they are damaged."""
-        numbers: Vectors = mapped_numbers(data, self.path, self.offset, shape=self._shape, dtype=self.dtype)
+        numbers: Vectors = mapped_numbers(file_bytes, self.path, self.offset, shape=self._shape, dtype=self.dtype)
         if self.blocks is not None:
             begin, end = (self.offset + at * numbers.strides[0] for at in (first, last))
             bounds = (begin - self.blocks.start, end - self.blocks.start)
             # In most cases, all of these blocks have been verified before.
             if not self.known[block_count(bounds[0] + 1) - 1 : block_count(bounds[1])].all():
-                self.blocks.verify(data, begin, end, self.known)
+                self.blocks.verify(file_bytes, begin, end, self.known)
         return numbers[first:last]
 
     @property
@@ -115,19 +115,19 @@ class ItemTable:
         verify(folder)
         table = cls()
         try:
-            listed = json.loads((folder / _FILES).read_text("utf-8"))
+            file_entries = json.loads((folder / _FILES).read_text("utf-8"))
             sums = np.load(folder / _SUMS, allow_pickle=False)
-            for name, offset, dtype, dimension, vectors, start, size in listed:
+            for name, offset, dtype, dimension, vectors, start, size in file_entries:
                 path, count = Path(os.path.normpath(folder / name)), block_count(size)
                 blocks = BlockChecksums(path, start, size, sums[:count])
                 table._files.append(_File(path, offset, dtype, dimension, vectors, blocks))
                 sums = sums[count:]
             table._added = [np.load(folder / _ITEMS, allow_pickle=False)]
             counts = np.array([file.count for file in table._files], np.int64)
-            whole = table._added[0].dtype == _ITEM and (table._ends <= counts[table._items["file"]]).all()
+            fits_files = table._added[0].dtype == _ITEM and (table._ends <= counts[table._items["file"]]).all()
         except (OSError, ValueError, TypeError, IndexError, EOFError) as error:
             raise CollectionError(f"the index in {folder} is damaged: {error}") from error
-        if not whole:
+        if not fits_files:
             raise CollectionError(f"the index in {folder} is damaged: {_ITEMS} does not fit {_FILES}")
         return table
 
@@ -177,8 +177,8 @@ class ItemTable:
             return np.arange(len(present))
         at = np.searchsorted(present, rows)
         at, rows = at[at < len(present)], rows[at < len(present)]
-        there: Rows = at[present[at] == rows]
-        return there
+        known_places: Rows = at[present[at] == rows]
+        return known_places
 
     def blocks(self, places: "Rows") -> Iterator[VectorBlock]:
         """The vectors of the items at these ascending places, in parts that fit into the processor's caches.
@@ -187,15 +187,17 @@ class ItemTable:
         """
         import numpy as np
 
-        items = self._items[places]
-        ends = np.cumsum(items["length"])
+        chosen_items = self._items[places]
+        ends = np.cumsum(chosen_items["length"])
         mapped, first = _Mapped(self._files), 0
-        while first < len(items):
-            before = ends[first] - items["length"][first]
-            most = max(1, NUMBERS_AT_ONCE // self._files[items["file"][first]].dimension)
-            last = max(first + 1, int(np.searchsorted(ends, before + most, side="right")))
-            chosen = items[first:last]
-            yield VectorBlock(first, ends[first:last] - chosen["length"] - before, list(_parts(chosen, mapped)))
+        while first < len(chosen_items):
+            vectors_before = ends[first] - chosen_items["length"][first]
+            most = max(1, NUMBERS_AT_ONCE // self._files[chosen_items["file"][first]].dimension)
+            last = max(first + 1, int(np.searchsorted(ends, vectors_before + most, side="right")))
+            block_items = chosen_items[first:last]
+            yield VectorBlock(
+                first, ends[first:last] - block_items["length"] - vectors_before, list(_parts(block_items, mapped))
+            )
             first = last
 
     def each(self, places: "Rows") -> "Iterator[Matrix]":
@@ -250,8 +252,10 @@ class ItemTable:
                 for part in block.parts:
                     file.write(part.data)
         for shard in self.shards(self.places()[:1]):
-            whole = replace(shard, path=path, offset=0, rows=self.rows, lengths=self._items["length"], blocks=None)
-            copied.add(whole)
+            saved_shard = replace(
+                shard, path=path, offset=0, rows=self.rows, lengths=self._items["length"], blocks=None
+            )
+            copied.add(saved_shard)
         copied.save(folder)
 
     @property

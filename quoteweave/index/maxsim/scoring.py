@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Vectors of questions that are compared with a block at once: with no more, the block's similarities also fit into the
 # processor's caches.
-ASKED_AT_ONCE = 32
+QUERY_VECTORS_AT_ONCE = 32
 # Up to this many multiplications, OpenBLAS multiplies matrices in the calling thread, and faster than larger ones. Its
 # own threads wait for each other in busy loops, so that beside other work they take several times as long as one.
 PRODUCTS_AT_ONCE = 1 << 18
@@ -58,12 +58,12 @@ class Similarity(Protocol):
 class InnerProducts:
     """Inner products with the vectors of questions (n, dimension), in single precision."""
 
-    def __init__(self, asked: "Matrix") -> None:
+    def __init__(self, query_vectors: "Matrix") -> None:
         import numpy as np
 
-        count, dimension = asked.shape
-        self._asked = asked.T.copy()
-        self._at_once = max(1, PRODUCTS_AT_ONCE // (dimension * min(count, ASKED_AT_ONCE)))
+        count, dimension = query_vectors.shape
+        self._query_vectors = query_vectors.T.copy()
+        self._at_once = max(1, PRODUCTS_AT_ONCE // (dimension * min(count, QUERY_VECTORS_AT_ONCE)))
         self._wide = np.empty((0, dimension), np.float32)
 
     def read(self, parts: "Sequence[Vectors]") -> "Vectors":
@@ -82,16 +82,16 @@ class InnerProducts:
     def compare(self, vectors: "Vectors", first: int, last: int) -> "Similarities":
         """See `Similarity`."""
         count, dimension = vectors.shape
-        whole = self._wide[: count + -count % self._at_once]
-        products = whole.reshape(-1, self._at_once, dimension) @ self._asked[:, first:last]
-        return products.reshape(len(whole), last - first)[:count]
+        padded = self._wide[: count + -count % self._at_once]
+        products = padded.reshape(-1, self._at_once, dimension) @ self._query_vectors[:, first:last]
+        return products.reshape(len(padded), last - first)[:count]
 
 
 class SignBits:
     """How many numbers differ in sign from those of the vectors of questions (n, dimension), as a negative count."""
 
-    def __init__(self, asked: "Matrix") -> None:
-        self._asked = sign_bits(asked)
+    def __init__(self, query_vectors: "Matrix") -> None:
+        self._query_vectors = sign_bits(query_vectors)
 
     def read(self, parts: "Sequence[Vectors]") -> "Vectors":
         """See `Similarity`; the vectors are those that `sign_bits` returns."""
@@ -103,15 +103,15 @@ class SignBits:
         """See `Similarity`; 0 where all signs agree."""
         import numpy as np
 
-        faiss, asked = import_faiss(), self._asked[first:last]
-        differing = np.empty((len(asked), len(vectors)), np.int32)
-        pointers = [faiss.swig_ptr(array) for array in (asked, vectors, differing)]
+        faiss, query_bits = import_faiss(), self._query_vectors[first:last]
+        differing = np.empty((len(query_bits), len(vectors)), np.int32)
+        pointers = [faiss.swig_ptr(array) for array in (query_bits, vectors, differing)]
         faiss.hammings(*pointers[:2], *differing.shape, vectors.shape[1], pointers[2])
         return np.negative(differing, out=differing).T
 
 
 def search_items(
-    items: ItemTable,
+    table: ItemTable,
     queries: "Sequence[Matrix]",
     k: int,
     *,
@@ -127,20 +127,20 @@ def search_items(
 
     if not queries:
         return []
-    asked, lengths = np.concatenate(queries), [len(query) for query in queries]
+    query_vectors, lengths = np.concatenate(queries), [len(query) for query in queries]
 
-    def score(some: "Rows") -> "Scores":
-        return maxsim(similarity(asked), lengths, items.blocks(some), count=len(some))
+    def score(part_places: "Rows") -> "Scores":
+        return maxsim(similarity(query_vectors), lengths, table.blocks(part_places), count=len(part_places))
 
-    threads = _threads(items, places)
+    threads = _threads(table, places)
     if threads == 1:
         scores = score(places)
     else:
         # The pool is not that of an event loop, as none may be running here; and no thread outlives the search.
         with ThreadPoolExecutor(threads) as pool:
             scores = np.concatenate([*pool.map(score, np.array_split(places, threads))], axis=1)
-    rows = items.rows[places]
-    return [top_k(of_query, rows, k) for of_query in scores]
+    rows = table.rows[places]
+    return [top_k(query_scores, rows, k) for query_scores in scores]
 
 
 def maxsim(similar: Similarity, lengths: Sequence[int], blocks: "Iterable[VectorBlock]", *, count: int) -> "Scores":
@@ -148,16 +148,16 @@ def maxsim(similar: Similarity, lengths: Sequence[int], blocks: "Iterable[Vector
     import numpy as np
 
     scores = np.empty((len(lengths), count), np.float32)
-    asked, questions = sum(lengths), np.cumsum([0, *lengths[:-1]])
+    vector_count, query_starts = sum(lengths), np.cumsum([0, *lengths[:-1]])
     for block in blocks:
         vectors = similar.read(block.parts)
         similarities = (
-            similar.compare(vectors, first, min(asked, first + ASKED_AT_ONCE))
-            for first in range(0, asked, ASKED_AT_ONCE)
+            similar.compare(vectors, first, min(vector_count, first + QUERY_VECTORS_AT_ONCE))
+            for first in range(0, vector_count, QUERY_VECTORS_AT_ONCE)
         )
-        largest = [np.maximum.reduceat(some, block.starts, axis=0) for some in similarities]
-        of_block = np.add.reduceat(np.concatenate(largest, axis=1), questions, axis=1)
-        scores[:, block.first : block.first + len(block.starts)] = of_block.T
+        largest = [np.maximum.reduceat(similarity, block.starts, axis=0) for similarity in similarities]
+        block_scores = np.add.reduceat(np.concatenate(largest, axis=1), query_starts, axis=1)
+        scores[:, block.first : block.first + len(block.starts)] = block_scores.T
     return scores
 
 
@@ -174,23 +174,23 @@ def top_k(scores: "Scores", rows: "Rows", k: int) -> TopItems:
     return TopItems(rows[chosen], scores[chosen])
 
 
-def _widen(vectors: "Vectors", out: "Matrix") -> None:
+def _widen(vectors: "Vectors", widened: "Matrix") -> None:
     """Copy vectors into `out`. numpy's own conversion from half precision takes six times as long."""
     import numpy as np
 
     if vectors.dtype != np.float16:
-        out[...] = vectors
+        widened[...] = vectors
         return
-    bits = out.view(np.int32)
+    bits = widened.view(np.int32)
     bits[...] = vectors.view(np.int16)
     bits <<= _SHIFT
     bits &= _SIGN_MASK
-    out *= _EXPONENTS_APART
+    widened *= _EXPONENTS_APART
 
 
-def _threads(items: ItemTable, places: "Rows") -> int:
+def _threads(table: ItemTable, places: "Rows") -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, _MAX_THREADS, items.vector_bytes(places) // BYTES_FOR_A_THREAD))
+    return max(1, min(cores, _MAX_THREADS, table.vector_bytes(places) // BYTES_FOR_A_THREAD))
 
 
 def mean_direction(vectors: "Matrix") -> "Matrix":
@@ -221,8 +221,8 @@ def pool_tokens(vectors: "Matrix", factor: int) -> "Matrix":
     # Distances between these rows, by products of matrices: scipy's own function takes four times as long.
     products = distances @ distances
     squares = products.diagonal()
-    apart = np.sqrt(np.maximum(squares[:, None] + squares - 2 * products, 0))
-    labels = fcluster(ward(squareform(apart, checks=False)), clusters, criterion="maxclust") - 1
+    separations = np.sqrt(np.maximum(squares[:, None] + squares - 2 * products, 0))
+    labels = fcluster(ward(squareform(separations, checks=False)), clusters, criterion="maxclust") - 1
     sums = np.zeros((labels.max() + 1, vectors.shape[1]), np.float32)
     np.add.at(sums, labels, vectors)
     return _directions(sums)

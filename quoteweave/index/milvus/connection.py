@@ -183,9 +183,9 @@ def _code_and_reason(error: Any) -> tuple[object, str]:
     # If connecting failed, the cause says more than pymilvus's error does.
     from grpc import RpcError
 
-    for one in (error, error.__cause__):
-        if isinstance(one, RpcError):
-            return one.code(), str(one.details())
+    for raised in (error, error.__cause__):
+        if isinstance(raised, RpcError):
+            return raised.code(), str(raised.details())
     return error.code, str(error.message)
 
 

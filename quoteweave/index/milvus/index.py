@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from quoteweave.index.base import Rows
 
 _EMBEDDED = "embedded"
-_OURS = lazy_regex(MILVUS_NAME_PATTERN)
+_OUR_NAME = lazy_regex(MILVUS_NAME_PATTERN)
 MAX_HITS = 16_384  # Milvus returns no more for one question, nor for one query of rows
 HITS_AT_ONCE = 1_000_000  # at 12 bytes each, far below the limit of a message
 QUESTIONS_AT_ONCE = 1_000
@@ -45,7 +45,7 @@ class MilvusPointer(Record):
     """What is saved of an index: its place in Milvus, without secrets."""
 
     uri: str = Field(description="of the server, or 'embedded' for the one in the collection's own folder")
-    collection: str = Field(pattern=f"^{_OURS.pattern}$", description="its name in Milvus")
+    collection: str = Field(pattern=f"^{_OUR_NAME.pattern}$", description="its name in Milvus")
     dimension: int = Field(ge=1)
     files: Mapping[str, str] = Field(
         default_factory=dict, description="checksums of the embedded index's files, by their paths below its folder"
@@ -84,16 +84,16 @@ class MilvusIndex:
         self._uri = server.uri if server else _EMBEDDED
         self._name = pointer.collection if pointer else f"quoteweave_{uuid4().hex}"
         self._pointer, self._saved_in = pointer, folder
-        listed = None
+        list_to_check = None
         if pointer is not None and server is None:
             verify_stored(self._files, pointer.files)
-            listed = None if is_list_as_saved(self._files, pointer.list_of_files) else pointer.list_of_files
+            list_to_check = None if is_list_as_saved(self._files, pointer.list_of_files) else pointer.list_of_files
         self._milvus = Milvus(server or database_folder)
         try:
             if pointer is None:
                 self._create()
             self._load()
-            if listed is not None and rows_checksum(self.rows) != listed.rows:
+            if list_to_check is not None and rows_checksum(self.rows) != list_to_check.rows:
                 raise CollectionError(f"{self._files} holds other items than were saved; build the index again")
         except BaseException:
             self.close()
@@ -160,9 +160,9 @@ class MilvusIndex:
                 )
         where = "" if scope is None else expression(scope)
         if not queries or where is None or k < 1:
-            return [_found([], []) for _ in queries]
+            return [_top_items([], []) for _ in queries]
         best = self._best(np.concatenate(queries).astype(np.float32), k, where, ask=k + 1)
-        return [TopItems(one.rows[:k], one.scores[:k]) for one in best]
+        return [TopItems(result.rows[:k], result.scores[:k]) for result in best]
 
     def save(self, folder: Path) -> None:
         """Write a pointer to the index into an empty folder."""
@@ -187,17 +187,17 @@ class MilvusIndex:
         """
         if self._uri != _EMBEDDED:
             return 0
-        kept = {self._name, *filter(None, map(_pointed, folders))}
+        referenced = {self._name, *filter(None, map(_pointed_collection, folders))}
         with self._milvus.client() as client:
-            found = [name for name in client.list_collections(timeout=CALL_S) if _OURS.fullmatch(name)]
-            others = [name for name in found if name not in kept]
-            for name in others:
+            existing = [name for name in client.list_collections(timeout=CALL_S) if _OUR_NAME.fullmatch(name)]
+            unreferenced = [name for name in existing if name not in referenced]
+            for name in unreferenced:
                 client.drop_collection(name, timeout=CALL_S)
         # The embedded Milvus does not list a collection that it was creating or dropping when it was killed.
         for folder in (self._database_folder / "collections").iterdir():
-            if _OURS.fullmatch(folder.name) and folder.name not in kept:
+            if _OUR_NAME.fullmatch(folder.name) and folder.name not in referenced:
                 shutil.rmtree(folder, ignore_errors=True)
-        return len(others)
+        return len(unreferenced)
 
     def close(self) -> None:
         """End the connection, and the embedded Milvus with its last one; further calls do nothing."""
@@ -249,24 +249,26 @@ class MilvusIndex:
             return self._best_in_ranges(vectors, k, where)
         best = self._ask(vectors, ask, where)
         unsure = [
-            query for query, one in enumerate(best) if len(one.scores) == ask and one.scores[-1] == one.scores[k - 1]
+            query
+            for query, result in enumerate(best)
+            if len(result.scores) == ask and result.scores[-1] == result.scores[k - 1]
         ]
         if unsure:
             surer = self._best(vectors[unsure], k, where, ask=4 * ask)
-            for query, one in zip(unsure, surer, strict=True):
-                best[query] = one
+            for query, result in zip(unsure, surer, strict=True):
+                best[query] = result
         return best
 
     def _best_in_ranges(self, vectors: "Matrix", k: int, where: str) -> list[TopItems]:
         """The best `k` for each question, from ranges of rows so small that Milvus returns all items in them."""
-        best, rows = [_found([], [])] * len(vectors), self.rows
+        best, rows = [_top_items([], [])] * len(vectors), self.rows
         for start in range(0, len(rows), MAX_HITS):
             part = rows[start : start + MAX_HITS]
             within = f"row >= {part[0]} and row <= {part[-1]}"
-            found = self._ask(vectors, MAX_HITS, f"{where} and {within}" if where else within)
+            range_results = self._ask(vectors, MAX_HITS, f"{where} and {within}" if where else within)
             best = [
-                _found([*one.rows, *more.rows], [*one.scores, *more.scores], k)
-                for one, more in zip(best, found, strict=True)
+                _top_items([*best_so_far.rows, *result.rows], [*best_so_far.scores, *result.scores], k)
+                for best_so_far, result in zip(best, range_results, strict=True)
             ]
         return best
 
@@ -285,28 +287,28 @@ class MilvusIndex:
                     timeout=CALL_S,
                     consistency_level="Strong",
                 )
-            best += [_found([hit["row"] for hit in hits], [hit["distance"] for hit in hits]) for hits in answers]
+            best += [_top_items([hit["row"] for hit in hits], [hit["distance"] for hit in hits]) for hits in answers]
         return best
 
 
-def _found(rows: Sequence[int], scores: Sequence[float], k: int | None = None) -> TopItems:
+def _top_items(rows: Sequence[int], scores: Sequence[float], k: int | None = None) -> TopItems:
     import numpy as np
 
-    of_rows, of_scores = np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32)
-    order = np.lexsort((of_rows, -of_scores))[:k]
-    return TopItems(of_rows[order], of_scores[order])
+    row_array, score_array = np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32)
+    order = np.lexsort((row_array, -score_array))[:k]
+    return TopItems(row_array[order], score_array[order])
 
 
 def _server(pointer: MilvusPointer | None, uri: str | None, token: str | None) -> Server | None:
     if pointer is not None and pointer.uri == _EMBEDDED:
         return None
-    given = uri or os.environ.get(URI_VARIABLE)
-    if given:
-        return Server.at(given, token or os.environ.get(TOKEN_VARIABLE))
+    configured_uri = uri or os.environ.get(URI_VARIABLE)
+    if configured_uri:
+        return Server.at(configured_uri, token or os.environ.get(TOKEN_VARIABLE))
     return None if pointer is None else Server.at(pointer.uri)
 
 
-def _pointed(folder: Path) -> str | None:
+def _pointed_collection(folder: Path) -> str | None:
     """The collection that an index in that folder points to; None where there is none."""
     with suppress(OSError, ValueError):
         return unsealed_record(MilvusPointer, (folder / MILVUS_POINTER).read_bytes()).collection

@@ -85,10 +85,10 @@ def expression(scope: SearchScope) -> str | None:
 
 def _documents(scope: SearchScope, where: "Filter") -> "list[Document]":
     if where.documents is None:
-        found = scope.collection.documents()
+        documents = scope.collection.documents()
     else:
-        found = [scope.collection.document(name) for name in dict.fromkeys(where.documents)]
-    return [document for document in found if where.admits(document)]
+        documents = [scope.collection.document(name) for name in dict.fromkeys(where.documents)]
+    return [document for document in documents if where.admits(document)]
 
 
 def _one_of(field: str, values: list[str]) -> str | None:

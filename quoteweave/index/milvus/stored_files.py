@@ -34,12 +34,12 @@ class FileList(Record):
 def stored_checksums(folder: Path) -> dict[str, str]:
     """Checksums, by path, of the files that Milvus never changes, only removes: those of items, and lookup files."""
     _await_lookups(folder)
-    found = {}
+    checksums = {}
     for path in sorted(folder.rglob("*")):
         if path.name.endswith((".parquet", _LOOKUP)) or path.name == _SCHEMA:
             with suppress(FileNotFoundError):
-                found[path.relative_to(folder).as_posix()] = file_checksum(path)
-    return found
+                checksums[path.relative_to(folder).as_posix()] = file_checksum(path)
+    return checksums
 
 
 def _await_lookups(folder: Path) -> None:
@@ -47,8 +47,10 @@ def _await_lookups(folder: Path) -> None:
     due = time.monotonic() + _LOOKUPS_S
     while time.monotonic() < due:
         segments = {path.stem for path in folder.rglob("data/*.parquet")}
-        made = ({path.name.partition(".")[0] for path in folder.rglob(kind)} for kind in ("*.vector.*.idx", "*.sidx"))
-        if all(segments <= of_kind for of_kind in made):
+        indexed_segments = (
+            {path.name.partition(".")[0] for path in folder.rglob(kind)} for kind in ("*.vector.*.idx", "*.sidx")
+        )
+        if all(segments <= indexed for indexed in indexed_segments):
             return
         time.sleep(0.01)
 
@@ -104,8 +106,8 @@ def is_list_as_saved(folder: Path, saved: FileList | None) -> bool:
 
 def _read_list(path: Path) -> tuple[str, int]:
     try:
-        data = path.read_bytes()
-        return bytes_checksum(data).hex(), int(json.loads(data)["version"])
+        list_bytes = path.read_bytes()
+        return bytes_checksum(list_bytes).hex(), int(json.loads(list_bytes)["version"])
     except FileNotFoundError:
         raise CollectionError(f"{path} is missing; build the index again") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
