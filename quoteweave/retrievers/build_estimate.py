@@ -101,14 +101,14 @@ def estimate_index(
     fields["lacking"] = lacked(retriever.encoder_index.plan) if count.left_out else None
     sample = None
     if isinstance(encoder, EndpointEncoder):
-        fields |= _endpoint(encoder, count, usd_per_million)
+        fields |= _endpoint_fields(encoder, count, usd_per_million)
     elif count.to_encode:
         try:
             sample = _calibrate(retriever, calibration_s)
             fields["unmeasured"] = None if sample else NOT_SEEN
         except (ModelNotFound, MissingExtra) as error:
             fields["unmeasured"] = NOT_HERE if isinstance(error, ModelNotFound) else str(error)
-            row = _row(encoder)
+            row = _catalogue_row(encoder)
             fields["download_bytes"] = round(row.download_gb * 1e9) if row else None
     if not count.to_encode:
         fields["seconds"] = 0.0
@@ -132,13 +132,13 @@ def combine_estimates(plans: Sequence[BuildEstimate], retriever: str) -> BuildEs
         left_out_of=sum((Counter(plan.left_out_of) for plan in plans), Counter()),
         lacking=" or ".join(dict.fromkeys(plan.lacking for plan in plans if plan.lacking)) or None,
         to_encode=sum(plan.to_encode for plan in plans),
-        seconds=_sum([plan.seconds for plan in plans]),
+        seconds=_sum_if_known([plan.seconds for plan in plans]),
         unmeasured=f"nothing was measured for {', '.join(unmeasured)}" if unmeasured else None,
         download_bytes=sum(plan.download_bytes or 0 for plan in plans) or None,
-        disk_bytes=_sum([plan.disk_bytes for plan in plans]),
-        memory_bytes=_sum([plan.memory_bytes for plan in plans]),
-        tokens=_sum([plan.tokens for plan in sending]) if sending else None,
-        price_usd=_sum([plan.price_usd for plan in sending]) if sending else None,
+        disk_bytes=_sum_if_known([plan.disk_bytes for plan in plans]),
+        memory_bytes=_sum_if_known([plan.memory_bytes for plan in plans]),
+        tokens=_sum_if_known([plan.tokens for plan in sending]) if sending else None,
+        price_usd=_sum_if_known([plan.price_usd for plan in sending]) if sending else None,
         destination=", ".join(hosts) or None,
     )
 
@@ -150,34 +150,34 @@ def downloads_disabled() -> Iterator[None]:
         constants = import_required("huggingface_hub.constants")
     except MissingExtra:  # without this library, nothing can be downloaded
         constants = None
-    before = constants and constants.HF_HUB_OFFLINE
+    was_offline = constants and constants.HF_HUB_OFFLINE
     try:
         if constants:
             constants.HF_HUB_OFFLINE = True
         yield
     finally:
         if constants:
-            constants.HF_HUB_OFFLINE = before
+            constants.HF_HUB_OFFLINE = was_offline
 
 
-def _sum(values: Sequence[Number | None]) -> Number | None:
+def _sum_if_known(values: Sequence[Number | None]) -> Number | None:
     known = [value for value in values if value is not None]
     return sum(known) if len(known) == len(values) else None
 
 
 def _count(retriever: VectorRetriever) -> _Counts:
-    count, plan, row = _Counts(), retriever.encoder_index.plan, _row(retriever.encoder)
-    most = (row and row.passage_length) or float("inf")
-    sent = isinstance(retriever.encoder, EndpointEncoder)
-    characters = cast("int", retriever.encoder.settings["max_characters"]) if sent else None
+    count, plan, row = _Counts(), retriever.encoder_index.plan, _catalogue_row(retriever.encoder)
+    max_tokens = (row and row.passage_length) or float("inf")
+    is_sent = isinstance(retriever.encoder, EndpointEncoder)
+    characters = cast("int", retriever.encoder.settings["max_characters"]) if is_sent else None
     missing = set[str]()
     for document in retriever.collection.documents():
         views = _views(retriever, document.name)
-        seen = [view.key for view in views if view.key is not None]
-        read = () if plan.view in VISUAL_VIEWS else seen
-        tokens = sum((min(estimate_tokens(key[:characters]), most) for key in read), 0.0)
-        count.items += len(seen)
-        count.left_out += Counter({document.name: len(views) - len(seen)})
+        view_keys = [view.key for view in views if view.key is not None]
+        text_keys = () if plan.view in VISUAL_VIEWS else view_keys
+        tokens = sum((min(estimate_tokens(key[:characters]), max_tokens) for key in text_keys), 0.0)
+        count.items += len(view_keys)
+        count.left_out += Counter({document.name: len(views) - len(view_keys)})
         count.tokens += tokens
         key = shard_key([view.key or "" for view in views])
         stored = retriever.collection.shards.vectors(plan.shards, key)
@@ -187,7 +187,7 @@ def _count(retriever: VectorRetriever) -> _Counts:
             count.dimension = stored.dimension or count.dimension
         elif key not in missing:  # equal documents are encoded once
             missing.add(key)
-            count.to_encode += len(seen)
+            count.to_encode += len(view_keys)
             count.tokens_to_encode += tokens
     return count
 
@@ -212,46 +212,46 @@ class _UnreadAsTextLayer:
         return quote.text if known is None and read else known
 
 
-def _row(encoder: Encoder) -> ModelRow | None:
+def _catalogue_row(encoder: Encoder) -> ModelRow | None:
     """The catalogue's row for the encoder's checkpoint; None where the checkpoint is not in the catalogue."""
     row = encoder.row if isinstance(encoder, TextEncoder) else None
     return row if row is not None and catalogue().get(row.name) == row else None
 
 
-def _endpoint(encoder: EndpointEncoder, count: _Counts, usd_per_million: float | None) -> Mapping[str, object]:
+def _endpoint_fields(encoder: EndpointEncoder, count: _Counts, usd_per_million: float | None) -> Mapping[str, object]:
     tokens = round(count.tokens_to_encode)
     price = embedding_price(encoder.name) if usd_per_million is None else usd_per_million
     cost = None if price is None else tokens * price / 1e6
     unmeasured = NOT_ASKED if count.to_encode else None
-    sent = {"destination": encoder.destination, "forms": encoder.forms}
-    return {**sent, "tokens": tokens, "price_usd": cost, "unmeasured": unmeasured}
+    where_sent = {"destination": encoder.destination, "forms": encoder.forms}
+    return {**where_sent, "tokens": tokens, "price_usd": cost, "unmeasured": unmeasured}
 
 
 def _sizes(retriever: VectorRetriever, count: _Counts, sample: _Sample | None) -> Mapping[str, object]:
     """Estimate sizes from the sample, else from items encoded before, else from the catalogue."""
-    plan, row = retriever.encoder_index.plan, _row(retriever.encoder)
+    plan, row = retriever.encoder_index.plan, _catalogue_row(retriever.encoder)
     if sample is not None:
-        dimension, each = sample.dimension, sample.vectors / sample.encoded
+        dimension, vectors_an_item = sample.dimension, sample.vectors / sample.encoded
     elif count.encoded:
-        dimension, each = count.dimension, count.vectors / count.encoded
-    elif asked := _asked_dimension(retriever.encoder):
-        dimension, each = asked, 1.0
+        dimension, vectors_an_item = count.dimension, count.vectors / count.encoded
+    elif requested_dimension := _requested_dimension(retriever.encoder):
+        dimension, vectors_an_item = requested_dimension, 1.0
     elif row is not None:
-        of_many = float(PAGE_TOKENS) if row.reads == "image" else count.tokens / max(count.items, 1)
-        dimension, each = row.dimension, of_many if row.multi_vector else 1.0
+        token_vectors = float(PAGE_TOKENS) if row.reads == "image" else count.tokens / max(count.items, 1)
+        dimension, vectors_an_item = row.dimension, token_vectors if row.multi_vector else 1.0
     else:
         return {}
-    vectors = count.items * each * dimension * (2 if plan.multi_vector else 4)
-    index = count.items * index_bytes_per_item(plan.kind, dimension, each)
+    vectors = count.items * vectors_an_item * dimension * (2 if plan.multi_vector else 4)
+    index = count.items * index_bytes_per_item(plan.kind, dimension, vectors_an_item)
     return {
         "dimension": dimension,
-        "vectors_an_item": each,
+        "vectors_an_item": vectors_an_item,
         "disk_bytes": round(vectors + index),
         "memory_bytes": round(vectors + index if plan.multi_vector else index),
     }
 
 
-def _asked_dimension(encoder: Encoder) -> int | None:
+def _requested_dimension(encoder: Encoder) -> int | None:
     """Dimensions requested from an endpoint; None where the endpoint decides."""
     return cast("int | None", encoder.settings["dimensions"]) if isinstance(encoder, EndpointEncoder) else None
 
@@ -266,7 +266,7 @@ def _calibrate(retriever: VectorRetriever, seconds: float) -> _Sample | None:
         encoder.at_once if isinstance(encoder, SuggestsCallSize) else PICTURES if encoder.reads == "image" else TEXTS
     )
     encoded = vectors = dimension = 0
-    taken = 0.0
+    elapsed = 0.0
     batch = list(islice(contents, at_once))
     with downloads_disabled():
         if batch:
@@ -276,19 +276,19 @@ def _calibrate(retriever: VectorRetriever, seconds: float) -> _Sample | None:
         while batch:
             start = time.perf_counter()
             matrices = encoder.encode_views(cast("Sequence[str]", batch))
-            taken += time.perf_counter() - start
+            elapsed += time.perf_counter() - start
             encoded, vectors = encoded + len(matrices), vectors + sum(map(len, matrices))
             dimension = matrices[0].shape[1]
-            batch = list(islice(contents, at_once)) if taken < seconds else []
-    return _Sample(encoded, vectors, dimension, taken) if encoded else None
+            batch = list(islice(contents, at_once)) if elapsed < seconds else []
+    return _Sample(encoded, vectors, dimension, elapsed) if encoded else None
 
 
 def _sample_views(retriever: VectorRetriever) -> "Iterator[str | Image]":
     """Views of documents drawn at random with a fixed seed; pictures that cannot be read are left out."""
-    drawn = random.Random(0)
+    random_source = random.Random(0)
     names = [document.name for document in retriever.collection.documents()]
-    for name in drawn.sample(names, min(DOCUMENTS, len(names))):
+    for name in random_source.sample(names, min(DOCUMENTS, len(names))):
         views = [view for view in _views(retriever, name) if view.key is not None]
-        for view in drawn.sample(views, len(views)):
+        for view in random_source.sample(views, len(views)):
             with suppress(DocumentError, OSError):
                 yield view.load()

@@ -40,7 +40,7 @@ def reciprocal_rank_fusion(rankings: Sequence[Ranking], weights: Sequence[float]
     SIGIR 2009; weights, 1 where left out, are added. Scores play no part. Of equal sums the better best rank comes
     first, then the lower quote id; so the order of the rankings plays no part either.
     """
-    return _fused(rankings, weights, [_reciprocal_ranks(len(ranking)) for ranking in rankings])
+    return _fused_hits(rankings, weights, [_reciprocal_ranks(len(ranking)) for ranking in rankings])
 
 
 def fuse_ranks(rankings: Sequence[Sequence[str]], weights: Sequence[float] | None = None) -> dict[str, float]:
@@ -49,7 +49,7 @@ def fuse_ranks(rankings: Sequence[Sequence[str]], weights: Sequence[float] | Non
     >>> list(fuse_ranks([["a", "b"], ["b", "c"]]))
     ['b', 'a', 'c']
     """
-    return _combined(rankings, weights, [_reciprocal_ranks(len(ranking)) for ranking in rankings])
+    return _combined_scores(rankings, weights, [_reciprocal_ranks(len(ranking)) for ranking in rankings])
 
 
 def score_fusion(rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Hit]:
@@ -59,7 +59,7 @@ def score_fusion(rankings: Sequence[Ranking], weights: Sequence[float] | None = 
     found fits better than what was not. A quote that a ranking lacks gets 0 from it, as its last one does. Ties are
     broken as in `reciprocal_rank_fusion`.
     """
-    return _fused(rankings, weights, [_scaled(ranking) for ranking in rankings])
+    return _fused_hits(rankings, weights, [_scaled(ranking) for ranking in rankings])
 
 
 FUSION_RULES: Mapping[str, FusionRule] = MappingProxyType({"rrf": reciprocal_rank_fusion, "scores": score_fusion})
@@ -76,27 +76,27 @@ def _scaled(ranking: Ranking) -> list[float]:
     return [(score - low) / (high - low) if high > low else 1.0 for score in scores]
 
 
-def _fused(
+def _fused_hits(
     rankings: Sequence[Ranking], weights: Sequence[float] | None, values: Sequence[Sequence[float]]
 ) -> list[Hit]:
-    scores = _combined([[hit.quote.id for hit in ranking] for ranking in rankings], weights, values)
+    scores = _combined_scores([[hit.quote.id for hit in ranking] for ranking in rankings], weights, values)
     quotes = {hit.quote.id: hit.quote for ranking in rankings for hit in ranking}
     return [Hit(rank=rank, score=score, quote=quotes[id]) for rank, (id, score) in enumerate(scores.items(), 1)]
 
 
-def _combined(
+def _combined_scores(
     rankings: Sequence[Sequence[str]], weights: Sequence[float] | None, values: Sequence[Sequence[float]]
 ) -> dict[str, float]:
     """The weighted sum of each id's values over the rankings, best first; `values` are those of each ranking's ids."""
-    parts: dict[str, list[float]] = defaultdict(list)
-    best: dict[str, int] = {}
-    for ids, worth, weight in zip(rankings, values, checked_weights(weights, len(rankings)), strict=True):
-        for rank, (id, value) in enumerate(zip(ids, worth, strict=True), 1):
-            parts[id].append(weight * value)
-            best[id] = min(rank, best.get(id, rank))
+    values_of_id: dict[str, list[float]] = defaultdict(list)
+    best_ranks: dict[str, int] = {}
+    for ids, ranking_values, weight in zip(rankings, values, checked_weights(weights, len(rankings)), strict=True):
+        for rank, (id, value) in enumerate(zip(ids, ranking_values, strict=True), 1):
+            values_of_id[id].append(weight * value)
+            best_ranks[id] = min(rank, best_ranks.get(id, rank))
     # An exact sum does not depend on the order of its parts.
-    scores = {id: math.fsum(added) for id, added in parts.items()}
-    return {id: scores[id] for id in sorted(scores, key=lambda id: (-scores[id], best[id], id))}
+    scores = {id: math.fsum(id_values) for id, id_values in values_of_id.items()}
+    return {id: scores[id] for id in sorted(scores, key=lambda id: (-scores[id], best_ranks[id], id))}
 
 
 def checked_weights(weights: Sequence[float] | None, rankings: int) -> Sequence[float]:
@@ -117,8 +117,8 @@ def checked_weights(weights: Sequence[float] | None, rankings: int) -> Sequence[
 
 def collection_of(*retrievers: Retriever) -> Collection | None:
     """The collection of the first of these retrievers that has an attribute `collection`; None if none has it."""
-    found = (getattr(retriever, "collection", None) for retriever in retrievers)
-    return next((one for one in found if isinstance(one, Collection)), None)
+    collections = (getattr(retriever, "collection", None) for retriever in retrievers)
+    return next((collection for collection in collections if isinstance(collection, Collection)), None)
 
 
 class FusedRetriever:
@@ -169,18 +169,20 @@ class FusedRetriever:
         retriever that gives one. Raises what retrievers raise.
         """
         explanations = [
-            each.explain(query, hits, where=where) if isinstance(each, Explains) else Explanation()
-            for each in self._retrievers
+            retriever.explain(query, hits, where=where) if isinstance(retriever, Explains) else Explanation()
+            for retriever in self._retrievers
         ]
-        knowing = next((one for one in explanations if one.rarity), Explanation())
+        with_rarity = next((explanation for explanation in explanations if explanation.rarity), Explanation())
         return Explanation(
-            interpretation=tuple(dict.fromkeys(line for one in explanations for line in one.interpretation)),
+            interpretation=tuple(
+                dict.fromkeys(chain.from_iterable(explanation.interpretation for explanation in explanations))
+            ),
             reasons=self._reasons(query, hits, where, explanations) if hits else {},
-            rarity=knowing.rarity,
-            variety=knowing.variety,
-            places=knowing.places,
-            spellings=knowing.spellings,
-            synonyms=knowing.synonyms,
+            rarity=with_rarity.rarity,
+            variety=with_rarity.variety,
+            places=with_rarity.places,
+            spellings=with_rarity.spellings,
+            synonyms=with_rarity.synonyms,
         )
 
     def _reasons(
@@ -190,13 +192,13 @@ class FusedRetriever:
         (rankings,) = self._rankings([query], max(hit.rank for hit in hits), where)
         added: dict[str, list[Reason]] = defaultdict(list)
         for at, (name, ranking) in enumerate(zip(self._names, rankings, strict=True)):
-            found, own = {hit.quote.id: hit for hit in ranking}, explanations[at].reasons
-            alone = [ranking if i == at else [] for i in range(len(rankings))]
-            for id, points in ((hit.quote.id, hit.score) for hit in self._rule(alone, self._weights)):
-                detail = _hit_reason(found[id], own.get(id, ()))
+            hits_by_id, page_reasons = {hit.quote.id: hit for hit in ranking}, explanations[at].reasons
+            rankings_of_one = [ranking if i == at else [] for i in range(len(rankings))]
+            for id, points in ((hit.quote.id, hit.score) for hit in self._rule(rankings_of_one, self._weights)):
+                detail = _hit_reason(hits_by_id[id], page_reasons.get(id, ()))
                 added[id].append(Reason(part=name, points=round(points, 3), detail=detail))
         by_quote = {hit.quote.id: added.get(hit.quote.id, []) for hit in hits}
-        return {id: tuple(sorted(reasons, key=lambda one: -one.points)) for id, reasons in by_quote.items()}
+        return {id: tuple(sorted(reasons, key=lambda reason: -reason.points)) for id, reasons in by_quote.items()}
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query, best first, with the rule's scores. Raises as `Retriever.search` of each."""
@@ -207,8 +209,8 @@ class FusedRetriever:
     def _rankings(self, queries: Sequence[Query], k: int, where: Filter | None) -> list[tuple[Ranking, ...]]:
         """For each query, the ranking of each retriever."""
         depth = depth_for(k, self._depth)
-        found = [retriever.search(queries, depth, where=where) for retriever in self._retrievers]
-        return list(zip(*found, strict=True))
+        by_retriever = [retriever.search(queries, depth, where=where) for retriever in self._retrievers]
+        return list(zip(*by_retriever, strict=True))
 
 
 def depth_for(k: int, least: int) -> int:
@@ -219,15 +221,18 @@ def depth_for(k: int, least: int) -> int:
     return least << max(0, math.ceil(math.log2(k / least)))
 
 
-def _hit_reason(hit: Hit, own: Sequence[Reason]) -> str:
+def _hit_reason(hit: Hit, page_reasons: Sequence[Reason]) -> str:
     """The rank and score that a retriever gives a hit, and its own reasons for the hit's page, in its own points."""
-    reasons = [f"{one.part} {one.points:.2f}" + (f" ({one.detail})" if one.detail else "") for one in own]
-    said = f"rank {hit.rank}, score {hit.score:.3f}"
-    return f"{said}; its page: {', '.join(reasons)}" if reasons else said
+    reasons = [
+        f"{reason.part} {reason.points:.2f}" + (f" ({reason.detail})" if reason.detail else "")
+        for reason in page_reasons
+    ]
+    rank_and_score = f"rank {hit.rank}, score {hit.score:.3f}"
+    return f"{rank_and_score}; its page: {', '.join(reasons)}" if reasons else rank_and_score
 
 
 # The kinds of each further block of hits, in the proportion of the largest context that the paper fixes.
-BEYOND = ContextSize(texts=3, images=2)
+FURTHER_BLOCK = ContextSize(texts=3, images=2)
 
 
 class SplitHybrid:
@@ -270,22 +275,22 @@ class SplitHybrid:
             return (self._text if where.kind == "text" else self._visual).search(queries, k, where=where)
         texts = self._text.search(queries, k, where=where.model_copy(update={"kind": "text"}))
         images = self._visual.search(queries, k, where=where.model_copy(update={"kind": "image"}))
-        return [_joined(*found, k) for found in zip(texts, images, strict=True)]
+        return [_interleaved(*text_and_image_hits, k) for text_and_image_hits in zip(texts, images, strict=True)]
 
 
-def _joined(texts: Sequence[Hit], images: Sequence[Hit], k: int) -> list[Hit]:
-    left: dict[Kind, Iterator[Hit]] = {"text": iter(texts), "image": iter(images)}
+def _interleaved(texts: Sequence[Hit], images: Sequence[Hit], k: int) -> list[Hit]:
+    hits_left: dict[Kind, Iterator[Hit]] = {"text": iter(texts), "image": iter(images)}
     hits = []
     for kind in islice(_kinds(), min(k, len(texts) + len(images))):
-        other: Kind = "image" if kind == "text" else "text"
-        hits.append(next(left[kind], None) or next(left[other]))
+        other_kind: Kind = "image" if kind == "text" else "text"
+        hits.append(next(hits_left[kind], None) or next(hits_left[other_kind]))
     return [Hit(rank=rank, score=1 / rank, quote=hit.quote) for rank, hit in enumerate(hits, 1)]
 
 
 def _kinds() -> Iterator[Kind]:
     """The kind of quote at each rank, endlessly."""
     blocks = (TOP_10, _between(TOP_10, C15), _between(C15, C20))
-    return chain(chain.from_iterable(map(_spread, blocks)), cycle(_spread(BEYOND)))
+    return chain(chain.from_iterable(map(_spread, blocks)), cycle(_spread(FURTHER_BLOCK)))
 
 
 def _between(smaller: ContextSize, larger: ContextSize) -> ContextSize:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 # Stands for a quote that was removed after the index was opened: it has no words.
-_REMOVED = Quote(id="", document="", page=0, page_label="", bbox=(0, 0, 0, 0), kind="text", layout="paragraph")
+_REMOVED_QUOTE = Quote(id="", document="", page=0, page_label="", bbox=(0, 0, 0, 0), kind="text", layout="paragraph")
 
 # Share of its page's score that the worst-fitting quote gets.
 MIN_PAGE_SHARE = 0.4
@@ -116,11 +116,13 @@ class LexicalRetriever(Bm25Retriever):
         reasons = {hit.quote.id: reasons_for(evidence, scorer, hit.quote) for hit in hits}
         rarities = {word: index.rarity(word) for word in words(query.text, keep_stop_words=True)}
         # A term or acronym that was expanded occurs in the documents, though under another name; so does a code.
-        known = [word for expansion in evidence.expansions for word in expansion.asked]
-        known += [word for asked in evidence.spellings for word in words(asked)]
-        rarities.update(dict.fromkeys((word for word in known if rarities.get(word) == 1.0), 0.5))
-        written = [word for spelled in evidence.spellings.values() for each in spelled for word in words(each)]
-        rarities.update({word: index.rarity(word) for word in written if word not in rarities})
+        known_words = [word for expansion in evidence.expansions for word in expansion.asked]
+        known_words += [word for respelled in evidence.spellings for word in words(respelled)]
+        rarities.update(dict.fromkeys((word for word in known_words if rarities.get(word) == 1.0), 0.5))
+        variant_words = [
+            word for spellings in evidence.spellings.values() for spelling in spellings for word in words(spelling)
+        ]
+        rarities.update({word: index.rarity(word) for word in variant_words if word not in rarities})
         within = self._pages_within(index, _page_filter(where))
         document = int(index.document_of[evidence.total.argmax()]) if evidence.total.any() else None
         return Explanation(
@@ -138,10 +140,10 @@ class LexicalRetriever(Bm25Retriever):
         import numpy as np
 
         evidence, scores = self.evidence(index, question, where), np.zeros(len(index.rows), dtype=np.float32)
-        at = self._worth_ranking(index, evidence.total, where, k)
-        of_page = index.page_of[at]
-        fit = self._fit(index, evidence, at, of_page)
-        scores[at] = evidence.total[of_page] * (MIN_PAGE_SHARE + (1 - MIN_PAGE_SHARE) * fit)
+        candidates = self._worth_ranking(index, evidence.total, where, k)
+        pages = index.page_of[candidates]
+        fit = self._fit(index, evidence, candidates, pages)
+        scores[candidates] = evidence.total[pages] * (MIN_PAGE_SHARE + (1 - MIN_PAGE_SHARE) * fit)
         return scores
 
     def _worth_ranking(self, index: LexicalIndex, total: "Scores", where: Filter | None, k: int) -> "Positions":
@@ -158,31 +160,33 @@ class LexicalRetriever(Bm25Retriever):
         # A little less, as scores are rounded.
         return index.quotes_on(np.flatnonzero((total > 0) & (total >= 0.999 * least)))
 
-    def _fit(self, index: LexicalIndex, evidence: PageEvidence, at: "Positions", of_page: "Positions") -> "Scores":
+    def _fit(
+        self, index: LexicalIndex, evidence: PageEvidence, candidates: "Positions", pages: "Positions"
+    ) -> "Scores":
         """How well quotes at these positions fit, relative to the best of their page, 0 to 1."""
         import numpy as np
 
         best = np.where(evidence.best_quote > 0, evidence.best_quote, np.float32(1))
         headings = self._headings_of(index)
-        above = np.where(headings[at] >= 0, evidence.quote_scores[headings[at]], np.float32(0))
-        fit = (evidence.quote_scores[at] + np.float32(HEADING_WEIGHT) * above) / best[of_page]
-        self._add_form_bonus(fit, index, evidence, at)
+        heading_scores = np.where(headings[candidates] >= 0, evidence.quote_scores[headings[candidates]], np.float32(0))
+        fit = (evidence.quote_scores[candidates] + np.float32(HEADING_WEIGHT) * heading_scores) / best[pages]
+        self._add_form_bonus(fit, index, evidence, candidates)
         fittest = np.zeros(index.page_count, dtype=fit.dtype)
-        np.maximum.at(fittest, of_page, fit)
+        np.maximum.at(fittest, pages, fit)
         # On a page that is found by a reference or a kind of picture alone, all quotes fit equally.
-        alike = fittest == 0
-        relative: Scores = ((fit + alike[of_page]) / (fittest + alike)[of_page]).astype(np.float32, copy=False)
+        is_even = fittest == 0
+        relative: Scores = ((fit + is_even[pages]) / (fittest + is_even)[pages]).astype(np.float32, copy=False)
         if any(analysis.asks == "steps" for analysis in evidence.analyses):
             # Those under the best heading come before those under the next, which may stand above them on the page.
             for position, under in enumerate(self._under_best_headings(evidence, headings, index.page_of)):
-                relative[np.isin(at, under)] = 1 - position * NEXT_HEADING
+                relative[np.isin(candidates, under)] = 1 - position * NEXT_HEADING
         else:
-            relative *= np.float32(FURTHER_QUOTE) ** _better_on_page(relative, of_page)
-            relative[np.isin(at, self._describing(index, evidence, headings))] = 1
+            relative *= np.float32(FURTHER_QUOTE) ** _better_on_page(relative, pages)
+            relative[np.isin(candidates, self._describing_quotes(index, evidence, headings))] = 1
         return relative
 
     def _add_form_bonus(
-        self, fit: "npt.NDArray[Any]", index: LexicalIndex, evidence: PageEvidence, at: "Positions"
+        self, fit: "npt.NDArray[Any]", index: LexicalIndex, evidence: PageEvidence, candidates: "Positions"
     ) -> None:
         """Add `FORM_BONUS` to the fit of quotes at these positions for each form that the question asks for."""
         import numpy as np
@@ -191,73 +195,80 @@ class LexicalRetriever(Bm25Retriever):
             any(analysis.picture_types or analysis.labels for analysis in evidence.analyses)
             or evidence.parts["terms"].any()
         ):
-            fit += np.float32(FORM_BONUS) * index.is_image[at]
+            fit += np.float32(FORM_BONUS) * index.is_image[candidates]
         if any(analysis.asks == "contact" for analysis in evidence.analyses):
-            contacts = self._having(index, evidence.total, lambda quote: CONTACT.search(quote.text) is not None)
-            fit += np.float32(FORM_BONUS) * (np.isin(at, contacts) & ~index.is_image[at])
+            contacts = self._accepted_quotes(
+                index, evidence.total, lambda quote: CONTACT.search(quote.text) is not None
+            )
+            fit += np.float32(FORM_BONUS) * (np.isin(candidates, contacts) & ~index.is_image[candidates])
         if evidence.respelled_quotes:
-            fit += np.float32(FORM_BONUS) * np.isin(at, np.concatenate(evidence.respelled_quotes))
+            fit += np.float32(FORM_BONUS) * np.isin(candidates, np.concatenate(evidence.respelled_quotes))
         literals = [text for text in sought_in(evidence.analyses) if is_literal(text)]
         if literals:
-            matches = self._having(index, evidence.parts["quotation"], partial(_has_any, literals))
-            fit += np.float32(FORM_BONUS) * np.isin(at, matches)
+            matches = self._accepted_quotes(index, evidence.parts["quotation"], partial(_has_any, literals))
+            fit += np.float32(FORM_BONUS) * np.isin(candidates, matches)
         parts = [place for analysis in evidence.analyses for place in analysis.places if not place.is_page]
         if parts:
-            fit += np.float32(FORM_BONUS) * np.isin(at, self._in_parts(index, evidence.parts["reference"], parts))
+            fit += np.float32(FORM_BONUS) * np.isin(
+                candidates, self._in_parts(index, evidence.parts["reference"], parts)
+            )
 
-    def _having(self, index: LexicalIndex, pages: "Scores", accepts: Callable[[Quote], bool]) -> "Positions":
+    def _accepted_quotes(self, index: LexicalIndex, pages: "Scores", accepts: Callable[[Quote], bool]) -> "Positions":
         """Positions of the quotes that are accepted, on the pages with the best scores above 0."""
         import numpy as np
 
-        found, quotes = self._on_best_pages(index, pages)
-        return found[np.array([accepts(quote) for quote in quotes], dtype=np.bool_)]
+        positions, quotes = self._on_best_pages(index, pages)
+        return positions[np.array([accepts(quote) for quote in quotes], dtype=np.bool_)]
 
     def _in_parts(self, index: LexicalIndex, pages: "Scores", parts: Sequence[PlaceName]) -> "Positions":
         """Positions of the quotes that are the heading of one of these parts, or stand below it, on the best pages."""
         import numpy as np
 
-        found, quotes = self._on_best_pages(index, pages)
-        sought = {part.without_page for part in parts}
+        positions, quotes = self._on_best_pages(index, pages)
+        sought = {part.whole for part in parts}
         lasts = [index.last_parts(part.kind) for part in sought if part.is_last]
-        documents = index.document_of[index.page_of[found]].tolist()
+        documents = index.document_of[index.page_of[positions]].tolist()
         within = [
-            not sought.isdisjoint(own) or any(last.get(document) in own for last in lasts)
-            for document, own in zip(documents, _names_above(quotes), strict=True)
+            not sought.isdisjoint(names_above) or any(last.get(document) in names_above for last in lasts)
+            for document, names_above in zip(documents, _names_above(quotes), strict=True)
         ]
-        return found[np.array(within, dtype=np.bool_)]
+        return positions[np.array(within, dtype=np.bool_)]
 
     def _on_best_pages(self, index: LexicalIndex, pages: "Scores") -> "tuple[Positions, list[Quote]]":
         """Quotes on the pages with the best scores above 0, with their positions."""
         import numpy as np
 
-        found = index.quotes_on(np.sort(lexical.best_positions(pages, FORM_PAGES, index.page_order)))
-        return found, self._quotes_at(index, found)
+        positions = index.quotes_on(np.sort(lexical.best_positions(pages, FORM_PAGES, index.page_order)))
+        return positions, self._quotes_at(index, positions)
 
-    def _describing(self, index: LexicalIndex, evidence: PageEvidence, headings: "Positions") -> "Positions":
+    def _describing_quotes(self, index: LexicalIndex, evidence: PageEvidence, headings: "Positions") -> "Positions":
         """Positions of the first quotes under headings, on the best pages, that name the thing whose use is asked."""
         import numpy as np
 
-        things = [thing for analysis in evidence.analyses if (thing := asked_thing(analysis.text))]
-        found, quotes = self._on_best_pages(index, evidence.total) if things else (index.rows[:0], [])
+        uses_asked = [asked for analysis in evidence.analyses if (asked := asked_thing(analysis.text))]
+        positions, quotes = self._on_best_pages(index, evidence.total) if uses_asked else (index.rows[:0], [])
         under = [
             np.flatnonzero(headings == at)[:DESCRIBING]
-            for at, quote in zip(found, quotes, strict=True)
+            for at, quote in zip(positions, quotes, strict=True)
             if quote.layout == "title"
-            and any(describes_thing(quote.text, thing, frozenset(name_words(quote.document))) for thing in things)
+            and any(describes_thing(quote.text, asked, frozenset(name_words(quote.document))) for asked in uses_asked)
         ]
-        return np.concatenate(under) if under else found[:0]
+        return np.concatenate(under) if under else positions[:0]
 
     @staticmethod
     def _under_best_headings(evidence: PageEvidence, headings: "Positions", of_page: "Positions") -> "list[Positions]":
         """Positions of the quotes under each of the best headings, kept together as one step alone explains nothing."""
         import numpy as np
 
-        found = distinct(headings[(headings >= 0) & (evidence.quote_scores[headings] > 0)])
-        worth = evidence.quote_scores[found] * evidence.total[of_page[found]]
-        best = found[np.argsort(-worth, kind="stable")[:SECTIONS]]
+        scored_headings = distinct(headings[(headings >= 0) & (evidence.quote_scores[headings] > 0)])
+        worth = evidence.quote_scores[scored_headings] * evidence.total[of_page[scored_headings]]
+        best = scored_headings[np.argsort(-worth, kind="stable")[:SECTIONS]]
         under = [np.flatnonzero(headings == at) for at in best]
-        fittest = [one[np.argmax(evidence.quote_scores[one]) :][:FROM_FITTEST] for one in under]
-        return [distinct(np.concatenate([one[:MAX_TOGETHER], some])) for one, some in zip(under, fittest, strict=True)]
+        fittest = [section[np.argmax(evidence.quote_scores[section]) :][:FROM_FITTEST] for section in under]
+        return [
+            distinct(np.concatenate([section[:MAX_TOGETHER], fittest_quotes]))
+            for section, fittest_quotes in zip(under, fittest, strict=True)
+        ]
 
     def _pages_within(self, index: LexicalIndex, where: Filter | None) -> "Mask | None":
         """(m,) the pages that pass the filter; None where all do."""
@@ -268,8 +279,8 @@ class LexicalRetriever(Bm25Retriever):
         # Concurrent threads may build two equal scorers, of which one is kept.
         scorer = self._scorer
         if scorer is None or scorer.index is not index:
-            read, containing = partial(self._quotes_at, index), partial(self._pages_containing, index)
-            scorer = self._scorer = EvidenceScorer(index, read, containing, self._terms, synonyms=self._synonyms)
+            load_quotes, find_pages = partial(self._quotes_at, index), partial(self._pages_containing, index)
+            scorer = self._scorer = EvidenceScorer(index, load_quotes, find_pages, self._terms, synonyms=self._synonyms)
         return scorer
 
     def _headings_of(self, index: LexicalIndex) -> "Positions":
@@ -293,7 +304,7 @@ class LexicalRetriever(Bm25Retriever):
     def _quotes_at(self, index: LexicalIndex, positions: "Positions") -> list[Quote]:
         """The quotes at these positions; a quote without words stands for one that was removed since."""
         quotes = self._collection.quotes_at(index.rows[positions].tolist())
-        return [quote if quote is not None else _REMOVED for quote in quotes]
+        return [quote if quote is not None else _REMOVED_QUOTE for quote in quotes]
 
     def _pages_containing(self, index: LexicalIndex, text: str, within: "Mask | None") -> "Mask":
         """(m,) which of the pages `within` have a quote that contains a string to the letter."""
@@ -314,12 +325,12 @@ class LexicalRetriever(Bm25Retriever):
         return pages_with_text
 
 
-def _better_on_page(fit: "Scores", of_page: "Positions") -> "Positions":
+def _better_on_page(fit: "Scores", page_of: "Positions") -> "Positions":
     """(n,) how many quotes of its page fit better than each quote."""
     import numpy as np
 
-    order = np.lexsort((-fit, of_page))
-    pages, fits, at = of_page[order], fit[order], np.arange(len(order))
+    order = np.lexsort((-fit, page_of))
+    pages, fits, at = page_of[order], fit[order], np.arange(len(order))
     new_page = differs_from_last(pages)
     new_fit = new_page | differs_from_last(fits)
     first_of_page, first_of_fit = (np.maximum.accumulate(np.where(new, at, 0)) for new in (new_page, new_fit))

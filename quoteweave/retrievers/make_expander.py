@@ -33,10 +33,11 @@ def make_expander(
     if name == "rm3":
         from quoteweave.retrievers.expanders.rm3 import Rm3Expander
 
-        others = [part for spec in retrievers for part in member_specs(spec) if part not in SPARSE_RETRIEVERS]
-        if others:
+        unsuitable = [part for spec in retrievers for part in member_specs(spec) if part not in SPARSE_RETRIEVERS]
+        if unsuitable:
             raise UsageError(
-                f"rm3 repeats words by their weight, for {', '.join(SPARSE_RETRIEVERS)}; {others[0]} cannot use that"
+                f"rm3 repeats words by their weight, for {', '.join(SPARSE_RETRIEVERS)}; "
+                f"{unsuitable[0]} cannot use that"
             )
         return Rm3Expander(Bm25Retriever(collection))
     model = make_chat_model(name, resources or Resources(), chats, sent="the question is sent")

@@ -42,14 +42,16 @@ def resolve_built_spec(text: str, collection: Collection, notify: Callable[[str]
     """
     spec = parse_spec(text)
     # A spec that names its checkpoint or its endpoint's address is no short name.
-    whole = spec.checkpoint is not None or spec.url is not None
-    manifests = [] if whole else [try_read_manifest(state) for state in collection.indexes()]
+    is_complete = spec.checkpoint is not None or spec.url is not None
+    manifests = [] if is_complete else [try_read_manifest(state) for state in collection.indexes()]
     built = {manifest.spec for manifest in manifests if manifest is not None}
     if not built or str(spec) in built:
         return text
-    fitting = [found for found in map(parse_spec, sorted(built)) if _fits(found, spec)]
-    alike = [found for found in fitting if found.model_copy(update={"checkpoint": None}) == spec]
-    chosen = alike or fitting
+    fitting = [built_spec for built_spec in map(parse_spec, sorted(built)) if _fits(built_spec, spec)]
+    same_but_checkpoint = [
+        built_spec for built_spec in fitting if built_spec.model_copy(update={"checkpoint": None}) == spec
+    ]
+    chosen = same_but_checkpoint or fitting
     if not chosen:
         return text
     if len(chosen) > 1:
@@ -58,11 +60,11 @@ def resolve_built_spec(text: str, collection: Collection, notify: Callable[[str]
     return str(chosen[0])
 
 
-def _fits(built: RetrieverSpec, asked: RetrieverSpec) -> bool:
+def _fits(built: RetrieverSpec, wanted: RetrieverSpec) -> bool:
     # The address that text is sent to is never taken from a collection, which somebody else may have built.
-    if built.url != asked.url or built.endpoint != asked.endpoint:
+    if built.url != wanted.url or built.endpoint != wanted.endpoint:
         return False
-    settings = asked.model_dump(exclude_none=True, exclude_defaults=True)
+    settings = wanted.model_dump(exclude_none=True, exclude_defaults=True)
     return all(getattr(built, field) == value for field, value in settings.items())
 
 
@@ -130,18 +132,18 @@ def make_retriever(spec: str, collection: Collection, resources: Resources | Non
     that the retriever does not use.
     """
     resources = resources or Resources()
-    retriever = _made(spec, collection, resources)
+    retriever = _build(spec, collection, resources)
     _check_terms([spec], resources)
     return retriever
 
 
-def _made(text: str, collection: Collection, resources: Resources) -> Retriever:
+def _build(text: str, collection: Collection, resources: Resources) -> Retriever:
     parts = member_specs(text)
-    made = [_single(part, collection, resources) for part in parts]
+    retrievers = [_build_single(part, collection, resources) for part in parts]
     if len(parts) == 1:
-        return made[0]
+        return retrievers[0]
     if parts == list(ENSEMBLE):
-        return FusedRetriever(made, names=parts)
+        return FusedRetriever(retrievers, names=parts)
     visual = [_reads_pictures(part) for part in parts]
     if sum(visual) != 1:
         raise UsageError(
@@ -149,7 +151,7 @@ def _made(text: str, collection: Collection, resources: Resources) -> Retriever:
             "To fuse any retrievers, name each by itself",
             remedy=by_setting("give {} once for each", "retriever"),
         )
-    first, second = made
+    first, second = retrievers
     return SplitHybrid(text=second, visual=first) if visual[0] else SplitHybrid(text=first, visual=second)
 
 
@@ -163,12 +165,12 @@ def make_fused(
     weights that are not one positive number per retriever, and for terms that none of the retrievers uses.
     """
     resources = resources or Resources()
-    retrievers = [_made(text, collection, resources) for text in texts]
+    retrievers = [_build(text, collection, resources) for text in texts]
     _check_terms(texts, resources)
     if len(retrievers) == 1 and fusion is None:
         return retrievers[0]
-    of_pages = [retriever for retriever in retrievers if isinstance(retriever, ScoresPages)]
-    name, _, weight_text = (fusion or (PAGE_FUSION if len(of_pages) == 1 else "rrf")).partition(":")
+    page_scorers = [retriever for retriever in retrievers if isinstance(retriever, ScoresPages)]
+    name, _, weight_text = (fusion or (PAGE_FUSION if len(page_scorers) == 1 else "rrf")).partition(":")
     try:
         numbers = [float(weight) for weight in weight_text.split(",")] if weight_text else None
         weights = checked_weights(numbers, len(retrievers))
@@ -181,17 +183,17 @@ def make_fused(
             f"{fusion!r} is no rule of fusion; write {', '.join([PAGE_FUSION, *FUSION_RULES])}, with weights as in "
             "scores:0.7,0.3"
         )
-    if len(of_pages) != 1:
+    if len(page_scorers) != 1:
         raise UsageError(
             f"{PAGE_FUSION} fuses the evidence for pages with other retrievers; name lexical once, and others"
         )
-    first = retrievers.index(of_pages[0])
-    others = [at for at in range(len(retrievers)) if at != first]
+    first = retrievers.index(page_scorers[0])
+    other_positions = [at for at in range(len(retrievers)) if at != first]
     return PageFusion(
-        of_pages[0],
-        [retrievers[at] for at in others],
-        names=[texts[at] for at in others],
-        weights=[weights[at] for at in (first, *others)],
+        page_scorers[0],
+        [retrievers[at] for at in other_positions],
+        names=[texts[at] for at in other_positions],
+        weights=[weights[at] for at in (first, *other_positions)],
     )
 
 
@@ -238,13 +240,13 @@ def _endpoint_encoder(model: str, spec: RetrieverSpec, resources: Resources) -> 
         raise unknown_name_error("model", spec.prefixes, catalogue())
     row = catalogue()[spec.prefixes] if spec.prefixes else None
     at_once = resources.hardware.batch_size or ENDPOINT_BATCH_SIZE
-    asked = partial(
+    make_client = partial(
         EmbeddingsClient, base_url=spec.url, batch_size=at_once, dimensions=spec.dimensions, **resources.retry_options
     )
-    of_query, of_passage = spec.input_types or (None, None)
+    query_type, passage_type = spec.input_types or (None, None)
     encoder = EndpointEncoder(
-        asked(model, input_type=of_passage),
-        query_client=asked(spec.query_model or model, input_type=of_query),
+        make_client(model, input_type=passage_type),
+        query_client=make_client(spec.query_model or model, input_type=query_type),
         query_prefix=row.query_prefix if row else "",
         passage_prefix=row.passage_prefix if row else "",
         notify=resources.notify,
@@ -253,7 +255,7 @@ def _endpoint_encoder(model: str, spec: RetrieverSpec, resources: Resources) -> 
     return encoder
 
 
-def _single(text: str, collection: Collection, resources: Resources) -> Retriever:
+def _build_single(text: str, collection: Collection, resources: Resources) -> Retriever:
     spec = _parse_checked(text)
     if spec.name not in SPARSE_RETRIEVERS:
         spec = parse_spec(resolve_built_spec(text, collection, resources.notify))

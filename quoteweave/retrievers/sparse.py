@@ -78,9 +78,9 @@ class Bm25Retriever:
         while True:
             index = self._opened = lexical.current_lexical_index(self._collection, self._opened)
             allowed = self._allowed(index, where)
-            found = [self._hits(index, self._scores(index, query.text, where, k), k, allowed) for query in queries]
-            hits = [each for each in found if each is not None]
-            is_complete = len(hits) == len(found)
+            results = [self._hits(index, self._scores(index, query.text, where, k), k, allowed) for query in queries]
+            hits = [query_hits for query_hits in results if query_hits is not None]
+            is_complete = len(hits) == len(results)
             if is_complete and allowed is None:
                 return hits
             # The catalogue has the quotes and knows which pass the filter. It may be newer than the opened index: if a
@@ -136,10 +136,10 @@ class Bm25Retriever:
         scores = scores if allowed is None else np.where(allowed, scores, np.float32(0))
         best = lexical.best_positions(scores, k, index.tie_order)
         quotes = self._collection.quotes_at(index.rows[best].tolist())
-        kept = [(quote, float(scores[at])) for quote, at in zip(quotes, best, strict=True) if quote is not None]
-        if len(kept) < len(best):
+        scored = [(quote, float(scores[at])) for quote, at in zip(quotes, best, strict=True) if quote is not None]
+        if len(scored) < len(best):
             return None
-        return [Hit(rank=rank, score=score, quote=quote) for rank, (quote, score) in enumerate(kept, 1)]
+        return [Hit(rank=rank, score=score, quote=quote) for rank, (quote, score) in enumerate(scored, 1)]
 
 
 class TfidfRetriever(Bm25Retriever):

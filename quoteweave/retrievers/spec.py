@@ -108,20 +108,20 @@ def parse_spec(text: str) -> RetrieverSpec:
     Raises UsageError for a spec that cannot be parsed, or for an unknown suffix after a bare name. Whether the name
     exists is checked by `make_retriever`.
     """
-    rest = text.strip()
+    remaining = text.strip()
     fields: dict[str, str | tuple[str, str]] = {}
     while True:
-        before, at, suffix = rest.rpartition("@")
+        before, at, suffix = remaining.rpartition("@")
         field = _field(suffix)
-        if field is None and (url := _WITH_USER.search(rest)):
-            before, suffix, field = rest[: url.start()], url[1], "url"
+        if field is None and (url := _WITH_USER.search(remaining)):
+            before, suffix, field = remaining[: url.start()], url[1], "url"
         if not at or field is None:
             break
         if field in fields:
             raise UsageError(f"{text!r} says its {field} twice: @{suffix} is one time too many")
-        rest, fields[field] = before, _value(field, suffix)
-    name, equals, checkpoint = rest.partition("=")
-    name, colon, endpoint = (name, "", "") if equals else rest.partition(":")
+        remaining, fields[field] = before, _value(field, suffix)
+    name, equals, checkpoint = remaining.partition("=")
+    name, colon, endpoint = (name, "", "") if equals else remaining.partition(":")
     if not name or (equals and not checkpoint) or (colon and not endpoint):
         raise UsageError(f"{text!r} is no retriever; write it as NAME, NAME=CHECKPOINT or openai:MODEL")
     for suffix in name.split("@")[1:]:
@@ -141,17 +141,17 @@ def with_suffixes(spec: RetrieverSpec, suffixes: Iterable[str]) -> RetrieverSpec
 def unknown_suffix_error(text: str, suffix: str) -> UsageError:
     """Return the error for a spec with an unknown `suffix`."""
     known = [value for values in _FIELDS.values() for value in values]
-    near = similar_names(suffix, known)
-    hint = f"did you mean @{' or @'.join(near)}? " if near else ""
+    similar = similar_names(suffix, known)
+    hint = f"did you mean @{' or @'.join(similar)}? " if similar else ""
     ends = "and for an endpoint @URL, @as:NAME, @input_type, @queries:NAME and @256d"
     return UsageError(f"{text!r}: @{suffix} is no suffix; {hint}There are @{', @'.join(known)}, {ends}")
 
 
-def unknown_name_error(what: str, text: str, known: Iterable[str]) -> UsageError:
+def unknown_name_error(name_kind: str, text: str, known: Iterable[str]) -> UsageError:
     """Return the error for a name that is not among the `known` ones of its kind, such as "reranker"."""
-    near = similar_names(text, known)
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"choose one of: {', '.join(known)}"
-    return UsageError(f"there is no {what} {text!r}; {hint}")
+    similar = similar_names(text, known)
+    hint = f"did you mean {' or '.join(map(repr, similar))}?" if similar else f"choose one of: {', '.join(known)}"
+    return UsageError(f"there is no {name_kind} {text!r}; {hint}")
 
 
 def _field(suffix: str) -> str | None:

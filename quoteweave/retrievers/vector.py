@@ -78,8 +78,8 @@ class VectorRetriever:
             for i, ranked in zip(pending, self._ranked(opened, top_items, where), strict=True):
                 hits[i] = ranked[:k]
             # Where too few hits are left, because quotes were removed since, more are fetched.
-            short = [at for at, i in enumerate(pending) if len(hits[i]) < k and len(top_items[at].rows) == depth]
-            pending, vectors, depth = [pending[at] for at in short], [vectors[at] for at in short], 2 * depth
+            incomplete = [at for at, i in enumerate(pending) if len(hits[i]) < k and len(top_items[at].rows) == depth]
+            pending, vectors, depth = [pending[at] for at in incomplete], [vectors[at] for at in incomplete], 2 * depth
         return hits
 
     def search_rows(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[TopItems]:
@@ -149,18 +149,18 @@ class VectorRetriever:
             self._scopes.put(key, scope)
         return scope
 
-    def _ranked(self, opened: OpenedIndex, of_questions: Sequence[TopItems], where: Filter | None) -> list[list[Hit]]:
+    def _ranked(self, opened: OpenedIndex, results: Sequence[TopItems], where: Filter | None) -> list[list[Hit]]:
         """The hits for each question, all quotes loaded in one read; quotes that were removed since are left out."""
         scope = self._scope(opened, where)
-        scored = [_scored_rows(opened, top_items, scope) for top_items in of_questions]
+        scored = [_scored_rows(opened, top_items, scope) for top_items in results]
         rows = list({row for ranked in scored for row, _ in ranked})
         quotes = dict(zip(rows, self.collection.quotes_at(rows), strict=True))
         if None in quotes.values():
             self.encoder_index.require_rows(opened)
-        kept = [[(quote, score) for row, score in ranked if (quote := quotes[row]) is not None] for ranked in scored]
+        present = [[(quote, score) for row, score in ranked if (quote := quotes[row]) is not None] for ranked in scored]
         return [
             [Hit(rank=rank, score=score, quote=quote) for rank, (quote, score) in enumerate(ranked, 1)]
-            for ranked in kept
+            for ranked in present
         ]
 
 

@@ -52,10 +52,10 @@ def make_encoder(row: ModelRow, hardware: Hardware, checkpoint: str | None = Non
     Raises UsageError for a row that runs code of its checkpoint without `Hardware.trust_remote_code`.
     """
     if row.remote_code and not hardware.trust_remote_code:
-        used = row.at(checkpoint)
+        chosen = row.at(checkpoint)
         raise UsageError(
-            f"{row.name} runs Python code that comes with its checkpoint {used.checkpoint}, revision {used.revision}, "
-            "and can do on this machine whatever you can",
+            f"{row.name} runs Python code that comes with its checkpoint {chosen.checkpoint}, revision "
+            f"{chosen.revision}, and can do on this machine whatever you can",
             remedy=join_ways(
                 by_setting(
                     "read its .py files first, then allow it: {}",
@@ -66,10 +66,10 @@ def make_encoder(row: ModelRow, hardware: Hardware, checkpoint: str | None = Non
             ),
         )
     module, name = CLASSES[row.loader]
-    made: Callable[[ModelRow, Hardware, str | None], Encoder] = getattr(
+    encoder_class: Callable[[ModelRow, Hardware, str | None], Encoder] = getattr(
         import_module(f"quoteweave.retrievers.encoders.{module}"), name
     )
-    return made(row, hardware, checkpoint)
+    return encoder_class(row, hardware, checkpoint)
 
 
 def row_for_path(path: str) -> ModelRow:
@@ -82,25 +82,25 @@ def row_for_path(path: str) -> ModelRow:
     folder = locate_checkpoint(path)
     config = read_config(folder, "config_sentence_transformers.json")
     kind, similarity = config.get("model_type"), config.get("similarity_fn_name") or "cosine"
-    many = kind == "MultiVectorEncoder" or is_stanford(folder)
-    if kind in OTHER_TYPES or (not many and similarity not in ("cosine", "dot")):
-        what = f"is a {kind}" if kind in OTHER_TYPES else f"compares its vectors by {similarity}"
-        raise UsageError(f"{path} {what}; only vectors that inner products compare can be indexed")
+    multi_vector = kind == "MultiVectorEncoder" or is_stanford(folder)
+    if kind in OTHER_TYPES or (not multi_vector and similarity not in ("cosine", "dot")):
+        problem = f"is a {kind}" if kind in OTHER_TYPES else f"compares its vectors by {similarity}"
+        raise UsageError(f"{path} {problem}; only vectors that inner products compare can be indexed")
     prompts = config.get("prompts") or {}
-    pictures = many and reads_pictures(folder)
+    is_visual = multi_vector and reads_pictures(folder)
     weights = sum(file.stat().st_size for pattern in ("*.safetensors", "*.bin") for file in folder.glob(pattern))
     return ModelRow(
         name="sentence-transformers",
         checkpoint=path,
         revision="main" if is_local(path) else folder.name,
-        loader="multi-vector-visual" if pictures else "multi-vector" if many else "sentence-transformers",
-        pooling=None if many or (folder / "modules.json").is_file() else "mean",
+        loader="multi-vector-visual" if is_visual else "multi-vector" if multi_vector else "sentence-transformers",
+        pooling=None if multi_vector or (folder / "modules.json").is_file() else "mean",
         query_prefix=prompts.get("query") or "",
         passage_prefix=next((prompts[name] for name in ("document", "passage", "corpus") if prompts.get(name)), ""),
         dimension=_dimension(folder),
-        multi_vector=many,
-        reads="image" if pictures else "text",
-        normalize=many or similarity == "cosine",
+        multi_vector=multi_vector,
+        reads="image" if is_visual else "text",
+        normalize=multi_vector or similarity == "cosine",
         licence="unknown",
         download_gb=0,
         gpu_gb=round(1.5 * weights / 1e9, 2),
@@ -113,13 +113,13 @@ def _dimension(folder: Path) -> int:
 
     Raises UsageError where the checkpoint does not state it.
     """
-    problems = [
+    stated_dimensions = [
         read_config(file.parent, file.name).get(field)
         for pattern, fields in DIMENSIONS.items()
         for file in sorted(folder.glob(pattern), reverse=True)
         for field in fields
     ]
-    for dimension in (*problems, *_static_dimensions(folder)):
+    for dimension in (*stated_dimensions, *_static_dimensions(folder)):
         if isinstance(dimension, int) and dimension > 0:
             return min(dimension, truncate_dim(folder) or dimension)
     raise UsageError(f"{folder} does not say how many numbers its vectors have")

@@ -70,21 +70,23 @@ def _insert_adapter(model: Any, folder: Path) -> None:
     import torch
 
     config = read_config(folder, "adapter_config.json").get("config") or {}
-    other = [key for key, value in ARCHITECTURE.items() if config.get(key, value) != value]
-    if other:
-        raise ModelFailed(f"{folder} is an adapter of another architecture: {', '.join(other)} of its configuration")
+    deviating_keys = [key for key, value in ARCHITECTURE.items() if config.get(key, value) != value]
+    if deviating_keys:
+        raise ModelFailed(
+            f"{folder} is an adapter of another architecture: {', '.join(deviating_keys)} of its configuration"
+        )
     weights: dict[int, dict[str, Any]] = {}
     for name, weight in torch.load(folder / WEIGHTS, map_location="cpu", weights_only=True).items():
-        found = _WEIGHT.search(name)
-        if found is None:
+        match = _WEIGHT.search(name)
+        if match is None:
             raise ModelFailed(f"{folder / WEIGHTS} has the weight {name}, which no adapter of this architecture has")
-        weights.setdefault(int(found[1]), {})[f"{found[2].removesuffix('.0')}.{found[3]}"] = weight
+        weights.setdefault(int(match[1]), {})[f"{match[2].removesuffix('.0')}.{match[3]}"] = weight
     for number, layer in enumerate(model.encoder.layer):
-        own = weights[number]
-        narrow, wide = own["down.weight"].shape
+        layer_weights = weights[number]
+        narrow, wide = layer_weights["down.weight"].shape
         down, up = torch.nn.Linear(wide, narrow), torch.nn.Linear(narrow, wide)
-        down.load_state_dict({key: own[f"down.{key}"] for key in ("weight", "bias")})
-        up.load_state_dict({key: own[f"up.{key}"] for key in ("weight", "bias")})
+        down.load_state_dict({key: layer_weights[f"down.{key}"] for key in ("weight", "bias")})
+        up.load_state_dict({key: layer_weights[f"up.{key}"] for key in ("weight", "bias")})
         # As parts of the layer they move with the model.
         layer.output.adapter_down, layer.output.adapter_up = down, up
         layer.output.LayerNorm.register_forward_pre_hook(partial(_before_norm, down, up))

@@ -14,7 +14,7 @@ from quoteweave.retrievers.encoders.vision_language_helpers import (
     count_qwen_tokens,
     drop_padding,
     explain_torchvision_mismatch,
-    prepare_question,
+    prepare_questions,
 )
 
 if TYPE_CHECKING:
@@ -65,10 +65,10 @@ class ColPaliEngineModel:
         import torch
 
         row, tokenizer = self._row, self._processor.tokenizer
-        asked = [prepare_question(text, tokenizer, prefix=row.query_prefix, length=row.query_length) for text in texts]
-        filled = row.query_suffix or self._processor.query_augmentation_token * AUGMENTATION_TOKENS
-        filled += "\n" if self._is_pali else ""
-        inputs = self._processor.process_queries(texts=asked, suffix=filled)
+        questions = prepare_questions(texts, tokenizer, prefix=row.query_prefix, length=row.query_length)
+        suffix = row.query_suffix or self._processor.query_augmentation_token * AUGMENTATION_TOKENS
+        suffix += "\n" if self._is_pali else ""
+        inputs = self._processor.process_queries(texts=questions, suffix=suffix)
         if self._is_pali:
             # Makes all tokens attend to each other; without it, PaliGemma does so only in batches without padding.
             inputs["token_type_ids"] = torch.zeros_like(inputs["input_ids"])
@@ -92,9 +92,9 @@ class ColPaliEngineModel:
         import torch
 
         # Without this, PaliGemma computes logits over its vocabulary for each token of a page: a gigabyte per page.
-        spared = {"logits_to_keep": 1} if self._is_pali else {}
+        options = {"logits_to_keep": 1} if self._is_pali else {}
         with torch.inference_mode():
-            vectors = self._model(**inputs.to(self._model.device), **spared)
+            vectors = self._model(**inputs.to(self._model.device), **options)
         return drop_padding(vectors, inputs["attention_mask"])
 
 
@@ -112,6 +112,6 @@ def _load_adapter(model: Any, folder: Path) -> None:
     """Load an adapter, whose weights have the names that layers had when it was trained."""
     from transformers.conversion_mapping import get_model_conversion_mapping
 
-    renamed = getattr(type(model), "_checkpoint_conversion_mapping", None)  # ColIdefics3 renamed nothing
-    names = get_model_conversion_mapping(model, key_mapping=renamed)
+    renamed_layers = getattr(type(model), "_checkpoint_conversion_mapping", None)  # ColIdefics3 renamed nothing
+    names = get_model_conversion_mapping(model, key_mapping=renamed_layers)
     load_adapter(model, folder, names=names, instead="name one that was trained over this base, or a merged checkpoint")

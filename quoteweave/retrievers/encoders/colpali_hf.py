@@ -13,7 +13,7 @@ from quoteweave.retrievers.encoders.vision_language_helpers import (
     count_qwen_tokens,
     drop_padding,
     explain_torchvision_mismatch,
-    prepare_question,
+    prepare_questions,
 )
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ class ColPaliHfModel:
     def questions(self, texts: Sequence[str]) -> "Sequence[np.ndarray[Any, Any]]":
         """A matrix (vectors, dimension) for each question, without vectors of padding."""
         tokenizer, length = self._processor.tokenizer, self._row.query_length
-        asked = [prepare_question(text, tokenizer, prefix=self._prefix, length=length) for text in texts]
-        return self._vectors(self._processor.process_queries(text=asked))
+        questions = prepare_questions(texts, tokenizer, prefix=self._prefix, length=length)
+        return self._vectors(self._processor.process_queries(text=questions))
 
     def pictures(self, pictures: "Sequence[Image]") -> "Sequence[np.ndarray[Any, Any]]":
         """A matrix (vectors, dimension) for each picture, without vectors of padding."""
@@ -96,8 +96,8 @@ class ColPaliHfModel:
             image_grid_thw=inputs["image_grid_thw"],
             attention_mask=inputs["attention_mask"],
         )
-        found: torch.Tensor = positions
-        return found
+        position_ids: torch.Tensor = positions
+        return position_ids
 
     def _vectors(self, inputs: Any) -> "Sequence[np.ndarray[Any, Any]]":
         import torch

@@ -10,7 +10,7 @@ from quoteweave.models.loading import reporting_load_errors
 from quoteweave.retrievers.encoders.qwen_vl import IMAGE_TOKEN, QwenVisionEncoder
 from quoteweave.retrievers.encoders.vision_language_helpers import (
     explain_torchvision_mismatch,
-    prepare_question,
+    prepare_questions,
 )
 from quoteweave.retrievers.encoders.visual import VisualEncoder
 
@@ -46,18 +46,18 @@ class DseQwen2Encoder(QwenVisionEncoder):
         from PIL import Image
 
         row, tokenizer = self.row, self._loaded[1]
-        asked = [prepare_question(text, tokenizer, prefix=row.query_prefix, length=row.query_length) for text in texts]
-        return self._beside(asked, [Image.new("RGB", (56, 56))] * len(texts))
+        questions = prepare_questions(texts, tokenizer, prefix=row.query_prefix, length=row.query_length)
+        return self._vectors_beside(questions, [Image.new("RGB", (56, 56))] * len(texts))
 
     def _pictures(self, pictures: "list[Image]") -> "Sequence[np.ndarray[Any, Any]]":
-        return self._beside([self.row.passage_prefix] * len(pictures), pictures)
+        return self._vectors_beside([self.row.passage_prefix] * len(pictures), pictures)
 
-    def _beside(self, words: Sequence[str], pictures: "list[Image]") -> "Sequence[np.ndarray[Any, Any]]":
+    def _vectors_beside(self, words: Sequence[str], pictures: "list[Image]") -> "Sequence[np.ndarray[Any, Any]]":
         """The vectors of words, each beside a picture."""
-        seen, tokens = self._seen(pictures)
+        image_inputs, tokens = self._image_inputs(pictures)
         pairs = zip(tokens, words, strict=True)
         prompts = [PROMPT_START + shown + PROMPT_AFTER_IMAGE + text + PROMPT_END for shown, text in pairs]
-        return self._vectors(prompts, seen)
+        return self._vectors(prompts, image_inputs)
 
 
 class DsePhi3Encoder(VisualEncoder):
@@ -90,8 +90,8 @@ class DsePhi3Encoder(VisualEncoder):
 
     def _questions(self, texts: list[str]) -> "Sequence[np.ndarray[Any, Any]]":
         row, tokenizer = self.row, self._loaded[1].tokenizer
-        asked = [prepare_question(text, tokenizer, prefix=row.query_prefix, length=row.query_length) for text in texts]
-        return self._vectors(tokenizer([text + PHI3_END for text in asked], padding="longest", return_tensors="pt"))
+        questions = prepare_questions(texts, tokenizer, prefix=row.query_prefix, length=row.query_length)
+        return self._vectors(tokenizer([text + PHI3_END for text in questions], padding="longest", return_tensors="pt"))
 
     def _pictures(self, pictures: "list[Image]") -> "Sequence[np.ndarray[Any, Any]]":
         # One by one: the published processors disagree on how several prompts with a picture each are put together.
@@ -99,8 +99,8 @@ class DsePhi3Encoder(VisualEncoder):
 
     def _picture(self, picture: "Image") -> "np.ndarray[Any, Any]":
         prompt = PHI3_PICTURE + self.row.passage_prefix + PHI3_END
-        shown = picture.resize((PHI3_SIDE, PHI3_SIDE)) if self.row.square_pictures else picture
-        inputs = dict(self._loaded[1]([prompt], images=[shown], return_tensors="pt"))
+        resized = picture.resize((PHI3_SIDE, PHI3_SIDE)) if self.row.square_pictures else picture
+        inputs = dict(self._loaded[1]([prompt], images=[resized], return_tensors="pt"))
         for name in ("input_ids", "attention_mask", "image_sizes"):
             inputs[name] = inputs[name].reshape(1, -1)  # some processors return them with one more axis
         return self._vectors(inputs)[0]

@@ -76,13 +76,13 @@ class EndpointEncoder:
         """Describe in words how the endpoint can distinguish questions from passages."""
         passage, query = self._client, self._query_client
         notes = [
-            f"{what} {mine} for questions, {other} for quotes"
-            for what, mine, other in (
+            f"{aspect} {for_queries} for questions, {for_passages} for quotes"
+            for aspect, for_queries, for_passages in (
                 ("model", query.model, passage.model),
                 ("input_type", query.input_type or "none", passage.input_type or "none"),
                 ("prefix", repr(self._query_prefix), repr(self._passage_prefix)),
             )
-            if mine != other
+            if for_queries != for_passages
         ]
         return "; ".join(notes) or "questions and quotes alike"
 

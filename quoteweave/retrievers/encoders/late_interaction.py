@@ -55,7 +55,7 @@ class LateInteractionEncoder(TextEncoder):
                 as_text(model, texts), batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True
             )
         if self.row.punctuation == "zeroed" and not query:
-            return [_with_zeros(found, text) for found, text in zip(vectors, texts, strict=True)]
+            return [_with_zeros(text_vectors, text) for text_vectors, text in zip(vectors, texts, strict=True)]
         return vectors
 
 
@@ -99,8 +99,8 @@ def reads_pictures(folder: Path) -> bool:
 
 def _markers(row: ModelRow) -> dict[str, str] | None:
     """The row's own markers before questions and passages; None for those of the checkpoint."""
-    given = {"query": row.query_prefix, "document": row.passage_prefix}
-    return {task: marker for task, marker in given.items() if marker} or None
+    row_markers = {"query": row.query_prefix, "document": row.passage_prefix}
+    return {task: marker for task, marker in row_markers.items() if marker} or None
 
 
 def _with_zeros(vectors: "np.ndarray[Any, Any]", text: str) -> "np.ndarray[Any, Any]":
@@ -124,8 +124,8 @@ def _check_projection(row: ModelRow, folder: Path) -> None:
         advice = f"name a checkpoint of ColBERT, or write sentence-transformers={folder} for one vector a text"
         if row.reads == "image":
             advice = f"name one of {row.name} that holds sentence-transformers' own files, as its newest version does"
-        what = f"a {kind}" if kind else "one without a projection"
-        raise ModelFailed(f"{folder} holds no late-interaction model, but {what}; {advice}")
+        content = f"a {kind}" if kind else "one without a projection"
+        raise ModelFailed(f"{folder} holds no late-interaction model, but {content}; {advice}")
 
 
 def _set_lengths(model: Any, row: ModelRow) -> None:

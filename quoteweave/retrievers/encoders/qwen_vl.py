@@ -10,7 +10,7 @@ from quoteweave.models.loading import reporting_load_errors
 from quoteweave.retrievers.encoders.vision_language_helpers import (
     count_qwen_tokens,
     explain_torchvision_mismatch,
-    prepare_question,
+    prepare_questions,
 )
 from quoteweave.retrievers.encoders.visual import VisualEncoder
 
@@ -65,18 +65,18 @@ class QwenVisionEncoder(VisualEncoder):
     def _tokens(self, picture: "Image") -> int:
         return count_qwen_tokens(picture, self._loaded[2])
 
-    def _seen(self, pictures: "list[Image]") -> tuple[Mapping[str, Any], list[str]]:
+    def _image_inputs(self, pictures: "list[Image]") -> tuple[Mapping[str, Any], list[str]]:
         """What the model reads of pictures, and the image tokens that stand for each of them in its prompt."""
         processor = self._loaded[2]
-        seen = processor(images=pictures, return_tensors="pt")
-        counts = (seen["image_grid_thw"].prod(-1) // processor.merge_size**2).tolist()
-        return seen, [IMAGE_TOKEN * count for count in counts]
+        image_inputs = processor(images=pictures, return_tensors="pt")
+        counts = (image_inputs["image_grid_thw"].prod(-1) // processor.merge_size**2).tolist()
+        return image_inputs, [IMAGE_TOKEN * count for count in counts]
 
-    def _vectors(self, prompts: Sequence[str], seen: Mapping[str, Any]) -> "Sequence[np.ndarray[Any, Any]]":
+    def _vectors(self, prompts: Sequence[str], image_inputs: Mapping[str, Any]) -> "Sequence[np.ndarray[Any, Any]]":
         import torch
 
         model, tokenizer, _ = self._loaded
-        inputs = {**tokenizer(list(prompts), padding="longest", return_tensors="pt"), **seen}
+        inputs = {**tokenizer(list(prompts), padding="longest", return_tensors="pt"), **image_inputs}
         inputs["mm_token_type_ids"] = (inputs["input_ids"] == model.config.image_token_id).int()
         with torch.inference_mode():
             states = model(**{name: value.to(model.device) for name, value in inputs.items()}).last_hidden_state
@@ -99,13 +99,13 @@ class Qwen3VlEncoder(QwenVisionEncoder):
 
     def _questions(self, texts: list[str]) -> "Sequence[np.ndarray[Any, Any]]":
         tokenizer, row = self._loaded[1], self.row
-        asked = [prepare_question(text, tokenizer, prefix="", length=row.query_length) for text in texts]
-        return self._vectors([_chat(row.query_prefix, text) for text in asked], {})
+        questions = prepare_questions(texts, tokenizer, prefix="", length=row.query_length)
+        return self._vectors([_chat(row.query_prefix, text) for text in questions], {})
 
     def _pictures(self, pictures: "list[Image]") -> "Sequence[np.ndarray[Any, Any]]":
-        seen, tokens = self._seen(pictures)
-        shown = [BEFORE_IMAGE + each + AFTER_IMAGE for each in tokens]
-        return self._vectors([_chat(self.row.passage_prefix, image) for image in shown], seen)
+        image_inputs, tokens = self._image_inputs(pictures)
+        images = [BEFORE_IMAGE + image_tokens + AFTER_IMAGE for image_tokens in tokens]
+        return self._vectors([_chat(self.row.passage_prefix, image) for image in images], image_inputs)
 
 
 def _chat(instruction: str, content: str) -> str:

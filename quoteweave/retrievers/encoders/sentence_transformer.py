@@ -30,8 +30,8 @@ class SentenceTransformerEncoder(TextEncoder):
     @cached_property
     def settings(self) -> Mapping[str, SettingValue]:
         """All settings that change a vector; truncation is recorded for local checkpoints, others have a revision."""
-        kept = truncate_dim(locate_checkpoint(self.row.checkpoint)) if is_local(self.row.checkpoint) else None
-        return {**super().settings, **({"truncate_dim": kept} if kept else {})}
+        truncated = truncate_dim(locate_checkpoint(self.row.checkpoint)) if is_local(self.row.checkpoint) else None
+        return {**super().settings, **({"truncate_dim": truncated} if truncated else {})}
 
     @cached_property
     def model(self) -> Any:

@@ -181,9 +181,9 @@ class TwoSidedEncoder(TextEncoder):
         if row.query_checkpoint is None:
             sides = " and ".join(filter(None, (self.base, self.questions, self.passages)))
             raise UsageError(f"{row.name} has two encoders: name a folder that holds {sides}")
-        of_base = row.base or "", row.base_revision
-        named = {self.questions: (row.query_checkpoint, row.query_revision), self.base: of_base}
-        return named.get(side, (row.checkpoint, row.revision))
+        base = row.base or "", row.base_revision
+        checkpoints = {self.questions: (row.query_checkpoint, row.query_revision), self.base: base}
+        return checkpoints.get(side, (row.checkpoint, row.revision))
 
     @cached_property
     def _for_questions(self) -> tuple[Any, Any]:

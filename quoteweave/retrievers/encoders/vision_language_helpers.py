@@ -1,7 +1,7 @@
 """Helpers of all encoders that are vision-language models."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +22,11 @@ def explain_torchvision_mismatch() -> Iterator[None]:
     except Exception as error:
         if any("Torchvision library" in str(cause) for cause in _causes(error)):
             import_required("torchvision", "visual")
-        why = next((str(cause) for cause in _causes(error) if "torchvision::" in str(cause)), None)
-        if why is None:
+        mismatch = next((str(cause) for cause in _causes(error) if "torchvision::" in str(cause)), None)
+        if mismatch is None:
             raise
         raise UsageError(
-            f"torchvision does not fit the torch that is installed ({why})",
+            f"torchvision does not fit the torch that is installed ({mismatch})",
             remedy="install both from one index, as in pip install torch torchvision --index-url "
             "https://download.pytorch.org/whl/cpu",
         ) from error
@@ -38,11 +38,15 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def prepare_question(text: str, tokenizer: Any, *, prefix: str, length: int | None) -> str:
-    """Prepend the prefix to a question, and cut it to `length` tokens; None = the tokenizer's maximum.
+def prepare_questions(texts: Iterable[str], tokenizer: Any, *, prefix: str, length: int | None) -> list[str]:
+    """Prepend the prefix to each question, and cut it to `length` tokens; None = the tokenizer's maximum.
 
-    Special tokens written out in the question, such as <|image_pad|>, are removed.
+    Special tokens written out in a question, such as <|image_pad|>, are removed.
     """
+    return [_prepared(text, tokenizer, prefix, length) for text in texts]
+
+
+def _prepared(text: str, tokenizer: Any, prefix: str, length: int | None) -> str:
     for token in tokenizer.added_tokens_decoder.values():
         if token.special:
             text = text.replace(token.content, " ")
@@ -57,8 +61,8 @@ def drop_padding(vectors: "torch.Tensor", mask: "torch.Tensor") -> "Sequence[np.
 
     Libraries set vectors of padding to zero, but a zero vector takes part in MaxSim.
     """
-    found = vectors.float().cpu().numpy()
-    return [item[own] for item, own in zip(found, mask.bool().cpu().numpy(), strict=True)]
+    padded = vectors.float().cpu().numpy()
+    return [item_vectors[is_token] for item_vectors, is_token in zip(padded, mask.bool().cpu().numpy(), strict=True)]
 
 
 def count_qwen_tokens(picture: "Image", image_processor: Any) -> int:

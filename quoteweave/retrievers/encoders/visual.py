@@ -19,7 +19,7 @@ from quoteweave.retrievers.encoders.text import TextEncoder, as_text
 from quoteweave.retrievers.encoders.vision_language_helpers import (
     count_qwen_tokens,
     explain_torchvision_mismatch,
-    prepare_question,
+    prepare_questions,
 )
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ class VisualEncoder(TextEncoder):
         """
         texts = [view for view in views if isinstance(view, str)]
         pictures = [view for view in views if not isinstance(view, str)]
-        of_texts, of_pictures = iter(self._encode(texts, query=False)), iter(self._encode_pictures(pictures))
-        return [next(of_texts if isinstance(view, str) else of_pictures) for view in views]
+        text_matrices, picture_matrices = iter(self._encode(texts, query=False)), iter(self._encode_pictures(pictures))
+        return [next(text_matrices if isinstance(view, str) else picture_matrices) for view in views]
 
     def _encode_pictures(self, pictures: "Sequence[Image]") -> "list[Matrix]":
         if not pictures:
@@ -140,8 +140,8 @@ class ColPaliEncoder(VisualEncoder):
         folder = locate_checkpoint(row.checkpoint, row.revision, download_gb=None if base else row.download_gb)
         if is_hf(folder):
             return ColPaliHfModel(row, folder, dtype=self._dtype, device=device)
-        below = locate_checkpoint(*base, download_gb=row.download_gb) if base and adapter_config(folder) else None
-        return ColPaliEngineModel(row, folder, base=below, dtype=self._dtype, device=device)
+        base_folder = locate_checkpoint(*base, download_gb=row.download_gb) if base and adapter_config(folder) else None
+        return ColPaliEngineModel(row, folder, base=base_folder, dtype=self._dtype, device=device)
 
     def _questions(self, texts: list[str]) -> "Matrices":
         return self._model.questions(texts)
@@ -180,7 +180,7 @@ class VisualLateInteractionEncoder(VisualEncoder):
     def _batch(self, texts: list[str], *, query: bool) -> "Matrices":
         model, row = self._model, self.row
         length = row.query_length if query else row.passage_length
-        cut = [prepare_question(text, model.tokenizer, prefix="", length=length) for text in texts]
+        cut = prepare_questions(texts, model.tokenizer, prefix="", length=length)
         # Some models read all text as questions; the library's warning about it is suppressed.
         with capture_log("sentence_transformers.base.modules.transformer", "always renders text as a query"):
             return self._encoded(model.encode_query if query else model.encode_document, as_text(model, cut))

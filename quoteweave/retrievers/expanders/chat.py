@@ -72,23 +72,23 @@ def read_clauses(text: str) -> list[str]:
     """
     before, closed, after = text.partition("</think>")
     answer = after if closed else "" if before.lstrip().startswith("<think>") else before
-    found = _json_list(answer) or _lines(answer)
-    clauses = [" ".join(clause.strip(_AROUND).split()) for clause in found]
+    parts = _json_list(answer) or _lines(answer)
+    clauses = [" ".join(clause.strip(_AROUND).split()) for clause in parts]
     return [clause for clause in clauses if len(clause) <= MAX_CLAUSE_CHARACTERS and words(clause)]
 
 
 def _json_list(text: str) -> list[str]:
     try:
-        found = json.loads(text[text.index("[") : text.rindex("]") + 1])
+        entries = json.loads(text[text.index("[") : text.rindex("]") + 1])
     except (ValueError, RecursionError):
         return []
-    return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
+    return [entry for entry in entries if isinstance(entry, str)] if isinstance(entries, list) else []
 
 
 def _lines(text: str) -> list[str]:
     lines = [line.strip() for line in text.splitlines() if not line.lstrip().startswith("```")]
-    items = [line[item.end() :] for line in lines if (item := _ITEM.match(line))]
-    return items or [line for line in lines if not line.rstrip("*_ ").endswith(":")]
+    list_items = [line[bullet.end() :] for line in lines if (bullet := _ITEM.match(line))]
+    return list_items or [line for line in lines if not line.rstrip("*_ ").endswith(":")]
 
 
 def _distinct(clauses: Sequence[str]) -> tuple[str, ...]:

@@ -42,16 +42,16 @@ class Rm3Expander:
 
         The first search finds only quotes that `where` passes.
         """
-        asked = words(query.text)
+        question_words = words(query.text)
         hits: Sequence[Hit] = ()
-        if asked:
+        if question_words:
             (hits,) = await asyncio.to_thread(self._retriever.search, [query], self._quotes, where=where)
         model = relevance_model(hits, self._terms)
         if not model:
             return Expansion(clauses=(query.text,), note="Nothing was found to expand the question by.")
-        times = max(1, round(self._alpha * CLAUSE_WORDS / len(asked)))
+        times = max(1, round(self._alpha * CLAUSE_WORDS / len(question_words)))
         # Weight of one word of the clause, such that the question's words together weigh alpha.
-        unit = self._alpha / (times * len(asked))
+        unit = self._alpha / (times * len(question_words))
         lines = [" ".join(query.text.split())] * times
         for word, probability in model.items():
             lines.append(" ".join([word] * round((1 - self._alpha) * probability / unit)))
@@ -64,17 +64,17 @@ def relevance_model(hits: Sequence[Hit], terms: int) -> Mapping[str, float]:
     Words are counted by their stems and returned in their most frequent form, which has the same stem again.
     """
     weights: dict[str, float] = defaultdict(float)
-    written: dict[str, Counter[str]] = defaultdict(Counter)
+    surfaces: dict[str, Counter[str]] = defaultdict(Counter)
     for hit, share in zip(hits, _shares(hits), strict=True):
         text = hit.quote.all_text()
         stems = words(text)
         for stem, surface in zip(stems, words(text, stem=False), strict=True):
             if words(surface) == [stem]:
                 weights[stem] += share / len(stems)
-                written[stem][surface] += 1
+                surfaces[stem][surface] += 1
     best = sorted(weights, key=lambda stem: (-weights[stem], stem))[:terms]
     total = sum(weights[stem] for stem in best)
-    return {written[stem].most_common(1)[0][0]: weights[stem] / total for stem in best}
+    return {surfaces[stem].most_common(1)[0][0]: weights[stem] / total for stem in best}
 
 
 def _shares(hits: Sequence[Hit]) -> list[float]:

@@ -89,26 +89,28 @@ def split_question(text: str) -> list[str]:
     line = " ".join(text.split())
     if len(line) > MAX_QUESTION_CHARACTERS:
         return [text]
-    sentences = _cut(line, _SENTENCE_END, lambda left, right: _is_self_contained(left) and _is_self_contained(right))
-    clauses = [clause for sentence in sentences for clause in _cut(sentence, _JOINT, _are_two_questions)]
+    sentences = _split_at(
+        line, _SENTENCE_END, lambda before, after: _is_self_contained(before) and _is_self_contained(after)
+    )
+    clauses = [clause for sentence in sentences for clause in _split_at(sentence, _JOINT, _are_two_questions)]
     parts = [part for clause in clauses for part in _distribute_respectively(clause)]
     return parts if len(parts) > 1 else [text]
 
 
-def _cut(text: str, marks: re.Pattern[str], apart: Callable[[str, str], bool]) -> list[str]:
+def _split_at(text: str, marks: re.Pattern[str], are_separate: Callable[[str, str], bool]) -> list[str]:
     """Split `text` at marks outside quotations and brackets, wherever `apart` holds of the two sides."""
-    kept = [match.span() for match in _PROTECTED.finditer(text)]
+    protected = [match.span() for match in _PROTECTED.finditer(text)]
     spans = [match.span() for match in marks.finditer(text)]
-    cuts = [span for span in spans if not any(start < span[0] < end for start, end in kept)]
+    cuts = [span for span in spans if not any(start < span[0] < end for start, end in protected)]
     edges = [0, *(edge for span in cuts for edge in span), len(text)]
-    found: list[tuple[int, int]] = [(edges[0], edges[1])]
+    part_spans: list[tuple[int, int]] = [(edges[0], edges[1])]
     for start, end in zip(edges[2::2], edges[3::2], strict=True):
-        begun = found[-1][0]
-        if apart(text[begun : found[-1][1]], text[start:end]):
-            found.append((start, end))
+        start_of_part = part_spans[-1][0]
+        if are_separate(text[start_of_part : part_spans[-1][1]], text[start:end]):
+            part_spans.append((start, end))
         else:
-            found[-1] = (begun, end)
-    return [text[start:end].strip(" ,;") for start, end in found]
+            part_spans[-1] = (start_of_part, end)
+    return [text[start:end].strip(" ,;") for start, end in part_spans]
 
 
 def _is_self_contained(sentence: str) -> bool:
@@ -128,39 +130,41 @@ def _is_full_question(clause: str) -> bool:
     return _ASKS.match(clause) is not None and len(words(clause)) >= (1 if _DEFINITION.match(clause) else 2)
 
 
-def _are_two_questions(left: str, right: str) -> bool:
-    if _is_relative_clause(left, right) or _INCOMPLETE.search(left):
+def _are_two_questions(first_clause: str, second_clause: str) -> bool:
+    if _is_relative_clause(first_clause, second_clause) or _INCOMPLETE.search(first_clause):
         return False
-    if _is_full_question(left) and _is_full_question(right):
+    if _is_full_question(first_clause) and _is_full_question(second_clause):
         return True
     # "What is the capital and what is the population of Chad?" has its object at the end, for both.
-    first, second = _OPENING.match(left), _OPENING.match(right)
+    first, second = _OPENING.match(first_clause), _OPENING.match(second_clause)
     apart = first is not None and second is not None and first[1].lower() != second[1].lower()
-    return apart and all(_is_full_question(clause) or _is_short_question(clause) for clause in (left, right))
+    return apart and all(
+        _is_full_question(clause) or _is_short_question(clause) for clause in (first_clause, second_clause)
+    )
 
 
-def _is_relative_clause(left: str, right: str) -> bool:
-    """Whether `right` continues a relative clause of `left`: "the town where … and where …", "and which is …"."""
-    asked, opening = _OPENING.match(right), _OPENING.match(left)
-    if asked is None:
+def _is_relative_clause(first_clause: str, second_clause: str) -> bool:
+    """Whether the second clause continues a relative clause of the first: "the town where … and where …"."""
+    question_opening, opening = _OPENING.match(second_clause), _OPENING.match(first_clause)
+    if question_opening is None:
         return False
-    word, first = asked[1].lower(), opening[1].lower() if opening else None
-    rest = left[opening.end(1) :] if opening else left
-    repeated = re.search(rf"\b{word}\b", rest, re.IGNORECASE) is not None
-    return repeated or (word in ("which", "who", "whom", "whose") and asked[2] is not None and word != first)
+    word, first = question_opening[1].lower(), opening[1].lower() if opening else None
+    rest_of_left = first_clause[opening.end(1) :] if opening else first_clause
+    repeated = re.search(rf"\b{word}\b", rest_of_left, re.IGNORECASE) is not None
+    return repeated or (word in ("which", "who", "whom", "whose") and question_opening[2] is not None and word != first)
 
 
 def _distribute_respectively(clause: str) -> list[str]:
     """Distribute a clause with "respectively" over the items of its lists, where those are certain."""
     plain, count = _RESPECTIVELY.subn("", clause)
-    lists = [re.findall(_ITEM, found) for found in _LIST.findall(plain)]
+    lists = [re.findall(_ITEM, list_text) for list_text in _LIST.findall(plain)]
     around = _LIST.sub("", plain)
     if not count or len(set(map(len, lists))) != 1 or re.search(r"\b(?:and|between)\b", around, re.IGNORECASE):
         return [clause]
-    return [_replace_lists(plain, items) for items in zip(*lists, strict=True)]
+    return [_replace_lists(plain, list_items) for list_items in zip(*lists, strict=True)]
 
 
-def _replace_lists(text: str, items: Sequence[str]) -> str:
+def _replace_lists(text: str, list_items: Sequence[str]) -> str:
     """Replace each list in `text` by one item."""
-    left = iter(items)
-    return _LIST.sub(lambda _: next(left), text)
+    items_left = iter(list_items)
+    return _LIST.sub(lambda _: next(items_left), text)

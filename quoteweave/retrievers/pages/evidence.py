@@ -62,12 +62,7 @@ from quoteweave.retrievers.pages.terminology import Sources, Terminology, TermMa
 from quoteweave.retrievers.terms.terms import TermExpansion, Terms
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Scores = npt.NDArray[np.float32]
-    Mask = npt.NDArray[np.bool_]
-    Positions = npt.NDArray[np.int64]
+    from quoteweave.index.term_weights import Mask, Positions, Scores
 
 REFERENCE = 1.0
 PICTURE_TYPE = 0.2
@@ -130,8 +125,8 @@ class PageEvidence:
     def spellings(self) -> dict[str, tuple[str, ...]]:
         """The question's amounts, codes and words that pages write in another way, with the spellings there."""
         amounts = [amount for amount, pages in self.sources["amount"].items() if len(pages)]
-        written = (f"{amount} = {each}" for amount in amounts for each in amount_spellings(amount))
-        return by_word((*written, *self.sources["spelling"]))
+        respellings = (f"{amount} = {spelling}" for amount in amounts for spelling in amount_spellings(amount))
+        return by_word((*respellings, *self.sources["spelling"]))
 
     def add(self, part: str, scores: "Scores", sources: Sources | None = None) -> None:
         """Add a part (m,) of the evidence, and the pages on which each of its sources was found."""
@@ -145,7 +140,7 @@ class PageEvidence:
     def add_respelled(self, part: str, scores: "Scores", quotes: Sources) -> None:
         """Add a part, and the quotes in which each of its sources was found."""
         self.respelled_quotes += quotes.values()
-        self.add(part, scores, {source: self.page_of[found] for source, found in quotes.items()})
+        self.add(part, scores, {source: self.page_of[positions] for source, positions in quotes.items()})
 
 
 class EvidenceScorer:
@@ -217,14 +212,15 @@ class EvidenceScorer:
         in "the charts of the report", only the words for pictures are searched for.
         """
         places = analysis.places
-        of_pages = {place.without_page for place in places if place.page is not None}
-        are_pages = all(place.is_page or place.without_page in of_pages for place in places)
+        parts_with_pages = {place.whole for place in places if place.page is not None}
+        are_pages = all(place.is_page or place.whole in parts_with_pages for place in places)
         if places and not analysis.labels and are_pages and self._is_single_document(within):
-            found = (self.index.pages_meant_by(place) for place in places)
-            return without_places(analysis.text) if all(any_within(each, within) for each in found) else analysis.text
+            place_pages = (self.index.pages_meant_by(place) for place in places)
+            is_found = all(any_within(pages, within) for pages in place_pages)
+            return without_places(analysis.text) if is_found else analysis.text
         if self._asks_kind_alone(analysis, within):
-            kept = (word for word in words(analysis.text, stem=False) if picture_words().issuperset(words(word)))
-            return " ".join(kept)
+            terms = (word for word in words(analysis.text, stem=False) if picture_words().issuperset(words(word)))
+            return " ".join(terms)
         return analysis.text
 
     def _asks_kind_alone(self, analysis: QuestionAnalysis, within: "Mask | None") -> bool:
@@ -233,8 +229,9 @@ class EvidenceScorer:
         shown = (self.index.pages_with_reference(layout_token(layout)) for layout in sorted(layouts))
         if not any(any_within(pages, within) for pages in shown):
             return False
-        said = {word for word in words(analysis.text, stem=False) if word not in request_words() | document_nouns()}
-        topical = set(words(" ".join(said))) - interrogative_words() - picture_words()
+        ignored = request_words() | document_nouns()
+        candidates = {word for word in words(analysis.text, stem=False) if word not in ignored}
+        topical = set(words(" ".join(candidates))) - interrogative_words() - picture_words()
         return not any(self.index.has_word(word, within) for word in topical)
 
     def _page_feedback(self, evidence: PageEvidence) -> "Scores":
@@ -249,8 +246,8 @@ class EvidenceScorer:
 
     def _is_single_document(self, within: "Mask | None") -> bool:
         """Whether the pages searched are of one document."""
-        of = self.index.document_of if within is None else self.index.document_of[within]
-        return not len(of) or int(of[0]) == int(of[-1])
+        document_of = self.index.document_of if within is None else self.index.document_of[within]
+        return not len(document_of) or int(document_of[0]) == int(document_of[-1])
 
     def _document_scores(self, tokens: Sequence[str], within: "Mask | None") -> "Scores | None":
         """(m,) BM25 of the document of each page searched; None where these are of one document."""
@@ -276,16 +273,16 @@ class EvidenceScorer:
         import numpy as np
 
         index, within, gained, sources = self.index, evidence.within, self.index.no_points(), Sources()
-        whole, named = Counter[PlaceName](), Counter[PlaceName]()
+        label_counts, place_counts = Counter[PlaceName](), Counter[PlaceName]()
         for analysis, times in evidence.analyses.items():
-            whole.update(dict.fromkeys(analysis.labels, times))
-            named.update(dict.fromkeys(analysis.places, times))
-        for name, times in (whole + named).most_common(MAX_NAMES):
+            label_counts.update(dict.fromkeys(analysis.labels, times))
+            place_counts.update(dict.fromkeys(analysis.places, times))
+        for name, times in (label_counts + place_counts).most_common(MAX_NAMES):
             pages = index.pages_meant_by(name)
-            if name in whole and not any_within(pages, within):
+            if name in label_counts and not any_within(pages, within):
                 pages = self.literal.captions(name, evidence.quote_scores, within)
             evidence.found_places.update([name] if any_within(pages, within) else [])
-            is_whole = name in whole or name.is_page
+            is_whole = name in label_counts or name.is_page
             share = np.float32(1) if is_whole else self._share_of_section(pages)
             gained[pages] += np.float32(REFERENCE * index.max_idf * times) * share
             sources[name.phrase] = pages
@@ -308,11 +305,11 @@ class EvidenceScorer:
         import numpy as np
 
         analyses = evidence.analyses
-        limits = is_among_several and any(one.picture_types or one.asks_front for one in analyses)
-        found = self.index.in_documents_of(evidence.total > 0) if limits else np.float32(1)
+        limits = is_among_several and any(analysis.picture_types or analysis.asks_front for analysis in analyses)
+        in_found = self.index.in_documents_of(evidence.total > 0) if limits else np.float32(1)
         pictured, sources = self._picture_types(analyses)
-        evidence.add("picture type", pictured * found, sources)
-        evidence.add("front page", self._front_page_scores(analyses) * found)
+        evidence.add("picture type", pictured * in_found, sources)
+        evidence.add("front page", self._front_page_scores(analyses) * in_found)
 
     def _add_terminology(self, evidence: PageEvidence, tokens: Sequence[str]) -> None:
         by_words = evidence.parts["words"]
@@ -329,10 +326,10 @@ class EvidenceScorer:
         import numpy as np
 
         index, gained, sources = self.index, self.index.no_points(), Sources()
-        asked = Counter[PictureType]()
+        type_counts = Counter[PictureType]()
         for analysis, times in analyses.items():
-            asked.update(dict.fromkeys(analysis.picture_types, times))
-        for picture_type, times in asked.items():
+            type_counts.update(dict.fromkeys(analysis.picture_types, times))
+        for picture_type, times in type_counts.items():
             shown = np.zeros_like(gained)
             for layout, share in _LAYOUTS_FOR[picture_type]:
                 pages = index.pages_with_reference(layout_token(layout))
@@ -361,12 +358,12 @@ class EvidenceScorer:
 
         if not matches.gained.any():
             return matches.gained, matches.gained
-        asked = {word for expansion in matches.expansions for word in expansion.asked}
-        documents = self._document_scores([token for token in tokens if token not in asked], within)
+        term_words = {word for expansion in matches.expansions for word in expansion.asked}
+        documents = self._document_scores([token for token in tokens if token not in term_words], within)
         share = documents / documents.max() if documents is not None and documents.any() else np.float32(1)
         by_terms = matches.gained * np.float32(TERMS * self.index.max_idf) * share
         by_terms = by_terms if within is None else np.where(within, by_terms, np.float32(0))
-        stated = np.float32(STATED) * by_terms.max() * share * self._stated_shares(tokens, asked, within)
+        stated = np.float32(STATED) * by_terms.max() * share * self._stated_shares(tokens, term_words, within)
         return by_terms, np.maximum(stated - by_terms, np.float32(0))
 
     def _stated_shares(self, tokens: Sequence[str], term_words: "set[str]", within: "Mask | None") -> "Scores":
@@ -379,21 +376,21 @@ class EvidenceScorer:
 
         index = self.index
         topical = {token for token in tokens if token not in interrogative_words() and not token[0].isdigit()}
-        stated_weight, whole = np.zeros(len(index.rows), dtype=np.float32), 0.0
+        stated_weight, total = np.zeros(len(index.rows), dtype=np.float32), 0.0
         for token in sorted(topical) if topical - term_words else ():
             quotes = index.quotes_with((token,))
             quotes = quotes if within is None else quotes[within[index.page_of[quotes]]]
             if len(quotes):
                 stated_weight[quotes] += index.idf(token)
-                whole += index.idf(token)
-        shares: Scores = np.maximum(2 * index.best_on_pages(stated_weight) / np.float32(whole or 1) - 1, np.float32(0))
+                total += index.idf(token)
+        shares: Scores = np.maximum(2 * index.best_on_pages(stated_weight) / np.float32(total or 1) - 1, np.float32(0))
         return shares
 
 
 def _titles(analyses: "Counter[QuestionAnalysis]") -> Counter[str]:
     """Texts that may be titles of sections, such as quotations of several words, and how often each counts."""
-    found = Counter[str]()
+    titles = Counter[str]()
     for analysis, times in analyses.items():
         quoted = (text for text in analysis.quoted if len(words(text)) > 1)
-        found.update(dict.fromkeys((*quoted, *analysis.titles), times))
-    return found
+        titles.update(dict.fromkeys((*quoted, *analysis.titles), times))
+    return titles

@@ -27,12 +27,7 @@ from quoteweave.index.term_weights import distinct, inverse_frequency
 from quoteweave.retrievers.pages.terminology import Sources
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Scores = npt.NDArray[np.float32]
-    Mask = npt.NDArray[np.bool_]
-    Positions = npt.NDArray[np.int64]
+    from quoteweave.index.term_weights import Mask, Positions, Scores
 
 LoadTexts = Callable[["Positions"], list[str]]
 """All words of the quotes at some positions, as `Quote.all_text` gives them."""
@@ -105,13 +100,13 @@ class LiteralMatches:
 
         phrase = tuple(words(text))
         if not phrase:
-            found = self._containing(text, within).astype(np.float32)
-            return VERBATIM * self._rarity(found, within)
+            is_containing = self._containing(text, within).astype(np.float32)
+            return VERBATIM * self._rarity(is_containing, within)
         together = self._index.quotes_with(phrase) if len(phrase) > 1 else self._no_quotes()
         points = TOGETHER * self._unit * self._pages(together)
         if is_literal(text):
             candidates = self._best(self._index.quotes_with(phrase), scores, within)
-            having = [has_literally(each, text) for each in self._texts(candidates)]
+            having = [has_literally(quote_text, text) for quote_text in self._texts(candidates)]
             points += VERBATIM * self._unit * self._pages(candidates[having])
         return points
 
@@ -131,7 +126,7 @@ class LiteralMatches:
     def captions(self, label: PlaceName, scores: "Scores", within: "Mask | None") -> "Positions":
         """The pages on which a quote begins with a label, such as 'Abbildung 3', that the index does not know."""
         candidates = self._with_any(spellings_of(label), scores, within)
-        begins = [leading_label(each) == label for each in self._texts(candidates)]
+        begins = [leading_label(quote_text) == label for quote_text in self._texts(candidates)]
         return distinct(self._index.page_of[candidates[begins]])
 
     def is_mentioned(self, name: PlaceName, scores: "Scores", within: "Mask | None") -> bool:
@@ -145,8 +140,8 @@ class LiteralMatches:
         """The quotes to read that have all words of one of these."""
         import numpy as np
 
-        found = [self._index.quotes_with(words(spelling)) for spelling in spellings]
-        return self._best(distinct(np.concatenate([self._no_quotes(), *found])), scores, within)
+        quotes_of_spellings = [self._index.quotes_with(words(spelling)) for spelling in spellings]
+        return self._best(distinct(np.concatenate([self._no_quotes(), *quotes_of_spellings])), scores, within)
 
     def spellings(self, text: str, within: "Mask | None") -> "tuple[Scores, Sources]":
         """(m,) what the question's words in other spellings add to each page, and the quotes of each.
@@ -163,8 +158,8 @@ class LiteralMatches:
             quotes = self._on_pages_without(words(word), self._quotes_with_spelling(parts, within))
             if len(quotes):
                 # The rarity is that of both spellings together, as one that is seldom used is no better evidence.
-                pages, asked = self._pages(quotes), self._pages(self._index.quotes_with(words(word)))
-                rarity = self._rarity(np.maximum(pages, asked), within)
+                pages, pages_as_asked = self._pages(quotes), self._pages(self._index.quotes_with(words(word)))
+                rarity = self._rarity(np.maximum(pages, pages_as_asked), within)
                 np.maximum(gained, SPELLING * pages * rarity, out=gained)
                 sources[f"{word} = {('-' if word.isalpha() else ' ').join(parts)}"] = quotes
         return gained, sources
@@ -174,10 +169,10 @@ class LiteralMatches:
         import numpy as np
 
         gained, sources = self._index.no_points(), Sources()
-        for word, others in synonyms_for(text, partial(self._index.has_word, within=within)).items():
+        for word, synonyms in synonyms_for(text, partial(self._index.has_word, within=within)).items():
             best = self._index.no_points()
-            for other in others:
-                sources[f"{word} = {other}"] = quotes = self._index.quotes_with(words(other))
+            for synonym in synonyms:
+                sources[f"{word} = {synonym}"] = quotes = self._index.quotes_with(words(synonym))
                 np.maximum(best, SYNONYM * self._rarity(self._pages(quotes), within), out=best)
             gained += best
         return gained, sources
@@ -187,8 +182,10 @@ class LiteralMatches:
         import numpy as np
 
         gained, sources = self._index.no_points(), Sources()
-        asked = {word: words(word) for word in words(text, stem=False)}
-        missing = {word: stems for word, stems in asked.items() if not self._index.has_quote_with(stems, within)}
+        stems_of_words = {word: words(word) for word in words(text, stem=False)}
+        missing = {
+            word: stems for word, stems in stems_of_words.items() if not self._index.has_quote_with(stems, within)
+        }
         for word, stems in missing.items():
             if documents := self._index.documents_named.get(" ".join(stems)):
                 sources[word] = pages = np.flatnonzero(np.isin(self._index.document_of, documents))
@@ -197,10 +194,10 @@ class LiteralMatches:
 
     def _other_spellings(self, text: str, within: "Mask | None") -> Iterator[tuple[str, Sequence[str]]]:
         """Words that no page searched has as asked, each with the successive words that may stand for it."""
-        asked = words(text, stem=False)
-        missing = [word for word in dict.fromkeys(asked) if not self._index.has_quote_with(words(word), within)][
-            :MAX_MISSING
-        ]
+        question_words = words(text, stem=False)
+        missing = [
+            word for word in dict.fromkeys(question_words) if not self._index.has_quote_with(words(word), within)
+        ][:MAX_MISSING]
         language = foreign_language(text)
         names = {word for name in names_in(text) if " " in name for word in words(name, stem=False)}
         for word in missing:
@@ -209,7 +206,9 @@ class LiteralMatches:
                 yield word, (spelled,)
             for parts in (*_broken(word), *islice(self._divided(word), MAX_SPELLINGS)):
                 yield word, parts
-        pairs = (pair for pair in pairwise(asked) if len("".join(pair)) >= MIN_JOINED and "".join(pair).isalpha())
+        pairs = (
+            pair for pair in pairwise(question_words) if len("".join(pair)) >= MIN_JOINED and "".join(pair).isalpha()
+        )
         for together in (*islice(pairs, MAX_PAIRS), *islice(_code_sequences(text), MAX_PAIRS)):
             joined = "".join(together)
             # Whether the words stand together somewhere is looked up last, as it takes longest.
@@ -227,12 +226,12 @@ class LiteralMatches:
             for marks in range(1, 1 << min(len(pieces) - 1, MAX_CODE_MARKS)):
                 yield _joined_except_at(pieces, marks)
 
-    def _divided_number(self, left: str, parts: Sequence[str]) -> Iterator[Sequence[str]]:
-        if len(left) <= MAX_GROUP and parts and self._index.idf(left):
-            yield (*parts, left)
-        for size in range(MIN_GROUP, min(MAX_GROUP, len(left) - MIN_GROUP) + 1):
-            if self._index.idf(left[:size]):
-                yield from self._divided_number(left[size:], (*parts, left[:size]))
+    def _divided_number(self, digits_left: str, parts: Sequence[str]) -> Iterator[Sequence[str]]:
+        if len(digits_left) <= MAX_GROUP and parts and self._index.idf(digits_left):
+            yield (*parts, digits_left)
+        for size in range(MIN_GROUP, min(MAX_GROUP, len(digits_left) - MIN_GROUP) + 1):
+            if self._index.idf(digits_left[:size]):
+                yield from self._divided_number(digits_left[size:], (*parts, digits_left[:size]))
 
     def _quotes_with_spelling(self, parts: Sequence[str], within: "Mask | None") -> "Positions":
         """The quotes that have these words one after the other, with a mark or space between."""
@@ -244,14 +243,14 @@ class LiteralMatches:
             return self._no_quotes()
         if any(len(words(part, keep_stop_words=True)) != 1 for part in parts):
             return self._no_quotes()
-        found = self._index.quotes_with(stems)
+        quotes = self._index.quotes_with(stems)
         if len(parts) > 1:
-            found = self._best(found, np.zeros(len(self._index.rows), dtype=np.float32), within)
+            quotes = self._best(quotes, np.zeros(len(self._index.rows), dtype=np.float32), within)
             is_broken = all(map(str.isalpha, parts))
             between = r"(?:-\s*|\s+)" if is_broken else r"[\W_]{1,3}"
             pattern = re.compile(rf"(?<!\w){between.join(map(re.escape, parts))}(?!\w)")
-            found = found[[pattern.search(each.casefold()) is not None for each in self._texts(found)]]
-        return found
+            quotes = quotes[[pattern.search(quote_text.casefold()) is not None for quote_text in self._texts(quotes)]]
+        return quotes
 
     def _on_pages_without(self, stems: Sequence[str], quotes: "Positions") -> "Positions":
         """Those of the quotes on whose pages no quote has all of these words."""
@@ -260,10 +259,10 @@ class LiteralMatches:
         pages = self._index.page_of
         return quotes[~np.isin(pages[quotes], pages[self._index.quotes_with(stems)])] if len(quotes) else quotes
 
-    def _best(self, found: "Positions", scores: "Scores", within: "Mask | None") -> "Positions":
+    def _best(self, quotes: "Positions", scores: "Scores", within: "Mask | None") -> "Positions":
         """The quotes on the pages searched that are read: those with the best scores."""
-        found = found if within is None else found[within[self._index.page_of[found]]]
-        return self._index.best_quotes(found, scores, MAX_READ)
+        quotes = quotes if within is None else quotes[within[self._index.page_of[quotes]]]
+        return self._index.best_quotes(quotes, scores, MAX_READ)
 
     def _rarity(self, pages: "Scores", within: "Mask | None") -> "Scores":
         """(m,) on each of these pages, the idf of a word that only they have, among the pages searched; 0 elsewhere."""
@@ -295,10 +294,10 @@ def sought_in(analyses: Iterable[QuestionAnalysis]) -> list[str]:
 
 def by_word(sources: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The other words of sources such as "engine = motor", by the question's."""
-    found: dict[str, tuple[str, ...]] = {}
-    for asked, _, other in (source.partition(" = ") for source in sources):
-        found[asked] = (*found.get(asked, ()), other)
-    return found
+    others_of_word: dict[str, tuple[str, ...]] = {}
+    for question_word, _, alternative in (source.partition(" = ") for source in sources):
+        others_of_word[question_word] = (*others_of_word.get(question_word, ()), alternative)
+    return others_of_word
 
 
 def is_literal(sought: str) -> bool:
@@ -331,22 +330,22 @@ def _misread(word: str) -> Iterator[str]:
     """The word with one or two characters as OCR may have misread them; nothing for a short word."""
     if len(word) < MIN_MISREAD_LETTERS or not word.isalnum():
         return
-    at = [i for i, letter in enumerate(word[:MAX_WORD_LETTERS]) if letter in CONFUSED]
+    confusable = [i for i, letter in enumerate(word[:MAX_WORD_LETTERS]) if letter in CONFUSED]
     for size in (1, 2):
-        for places in combinations(at, size):
-            for others in product(*(CONFUSED[word[i]] for i in places)):
+        for places in combinations(confusable, size):
+            for confused in product(*(CONFUSED[word[i]] for i in places)):
                 spelled = list(word)
-                for i, other in zip(places, others, strict=True):
-                    spelled[i] = other
+                for i, misread in zip(places, confused, strict=True):
+                    spelled[i] = misread
                 yield "".join(spelled)
 
 
 def _code_sequences(text: str) -> Iterator[Sequence[str]]:
     """Words that follow one another and may be one code or long number: ("gk", "2290", "a")."""
-    found = words(text, stem=False, keep_stop_words=True) if any(map(str.isdecimal, text)) else []
-    for at in range(len(found)):
+    question_words = words(text, stem=False, keep_stop_words=True) if any(map(str.isdecimal, text)) else []
+    for at in range(len(question_words)):
         for size in range(2, MAX_CODE_MARKS + 2):
-            together = found[at : at + size]
+            together = question_words[at : at + size]
             joined = "".join(together)
             is_number = joined.isdecimal() and len(joined) >= MIN_NUMBER_DIGITS
             if len(together) == size and (is_number or _is_code(joined)):

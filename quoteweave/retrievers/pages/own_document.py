@@ -14,10 +14,7 @@ from quoteweave.index.term_weights import distinct
 from quoteweave.retrievers.pages.page_feedback import NEARBY, PAGE_B
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Scores = npt.NDArray[np.float32]
+    from quoteweave.index.term_weights import Scores
 
 BEST_QUOTE = 0.5
 OUTLINE = 0.4
@@ -42,16 +39,16 @@ def rescore_within_documents(
     if not len(best):
         return gained
     documents = distinct(index.document_of[best])
-    quotes, own = index.scores_in_documents("quotes", tokens, documents)
+    quotes, own_scores = index.scores_in_documents("quotes", tokens, documents)
     pages, words = index.scores_in_documents("pages", tokens, documents, b=PAGE_B)
     _, outline = index.scores_in_documents("outline", tokens, documents)
-    quote_scores[quotes], best_quote[pages] = own, 0
-    np.maximum.at(best_quote, index.page_of[quotes], own)
-    before, of = total[pages], documents.searchsorted(index.document_of[pages])
+    quote_scores[quotes], best_quote[pages] = own_scores, 0
+    np.maximum.at(best_quote, index.page_of[quotes], own_scores)
+    before, document_index = total[pages], documents.searchsorted(index.document_of[pages])
     own_words = words + np.float32(BEST_QUOTE) * best_quote[pages] + np.float32(OUTLINE) * outline
     after = before + own_words - by_words[pages]
-    first = of.searchsorted(np.arange(len(documents)))
+    first = document_index.searchsorted(np.arange(len(documents)))
     lost = np.maximum.reduceat(before, first) - np.maximum.reduceat(np.where(before > 0, after, -np.inf), first)
-    after += lost[of]
+    after += lost[document_index]
     gained[pages] = np.where(before > 0, np.maximum(after, np.float32(NEARBY)) - before, np.float32(0))
     return gained

@@ -21,12 +21,7 @@ from quoteweave.index.lexical import LexicalIndex, best_positions
 from quoteweave.index.term_weights import distinct
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Scores = npt.NDArray[np.float32]
-    Mask = npt.NDArray[np.bool_]
-    Positions = npt.NDArray[np.int64]
+    from quoteweave.index.term_weights import Mask, Positions, Scores
 
 PAGE_B = 0.5
 """BM25's b for pages, whose lengths differ for other reasons than those of quotes."""
@@ -66,8 +61,8 @@ class PageFeedback:
 
     def seeds(self, scores: "Scores") -> list[int]:
         """The pages that it starts from, best first."""
-        found: list[int] = best_positions(scores, SEEDS, self._index.page_order).tolist()
-        return found
+        best_pages: list[int] = best_positions(scores, SEEDS, self._index.page_order).tolist()
+        return best_pages
 
     def scores(self, scores: "Scores", seeds: Sequence[int], sides: Sequence[str], within: "Mask | None") -> "Scores":
         """(m,) what pages gain from these seeds; the best of `scores` (m,) stays the best.
@@ -81,15 +76,15 @@ class PageFeedback:
             return gained
         first = seeds[0]
         for seed in seeds:
-            own = index.pages_of(int(index.document_of[seed]))
-            if own.stop - own.start == 1:
+            pages = index.pages_of(int(index.document_of[seed]))
+            if pages.stop - pages.start == 1:
                 continue  # the document has no other page
-            alike = self._similar(seed) if within is None else self._similar_pages(seed, within)
-            share = alike / max(float(alike[seed - own.start]), 1e-9) * (scores[seed] / scores[first])
-            share[seed - own.start] = 0
-            gained[own] = np.maximum(gained[own], np.minimum(share, 1).astype(np.float32) * np.float32(SIMILARITY))
+            similarity = self._similar(seed) if within is None else self._similar_pages(seed, within)
+            share = similarity / max(float(similarity[seed - pages.start]), 1e-9) * (scores[seed] / scores[first])
+            share[seed - pages.start] = 0
+            gained[pages] = np.maximum(gained[pages], np.minimum(share, 1).astype(np.float32) * np.float32(SIMILARITY))
         for page, worth in ((first + 1, NEXT), (first - 1, PREVIOUS)):
-            if self._follows(min(page, first)):
+            if self._is_followed(min(page, first)):
                 gained[page] += worth
         for page in self.continued(first):
             gained[page] += CONTINUED
@@ -111,11 +106,11 @@ class PageFeedback:
 
     def _best_of_side(self, side: str, first: int, within: "Mask | None") -> "Positions":
         """The page, other than the first, that matches a side of a comparison best; none where none does."""
-        of_side = self._index.scores("pages", words(side), b=PAGE_B, within=within)
-        of_side[first] = 0
+        side_scores = self._index.scores("pages", words(side), b=PAGE_B, within=within)
+        side_scores[first] = 0
         if within is not None:
-            of_side[~within] = 0
-        return best_positions(of_side, 1, self._index.page_order)
+            side_scores[~within] = 0
+        return best_positions(side_scores, 1, self._index.page_order)
 
     def reasons(
         self, seeds: Sequence[int], page: int, sides: Sequence[str] = (), within: "Mask | None" = None
@@ -130,8 +125,8 @@ class PageFeedback:
         for seed in seeds:
             if page == seed or self._index.document_of[page] != self._index.document_of[seed]:
                 continue
-            held = self._quotes(self._index.quotes_on([seed])[:1])
-            place = held[0].place if held else "a page of headers and footers alone"
+            seed_quotes = self._quotes(self._index.quotes_on([seed])[:1])
+            place = seed_quotes[0].place if seed_quotes else "a page of headers and footers alone"
             if seed == seeds[0] and page in self.continued(seed):
                 yield f"the table of {place} goes on"
             elif seed == seeds[0] and abs(page - seed) == 1:
@@ -141,14 +136,14 @@ class PageFeedback:
                 forms = written_forms("\n".join(quote.all_text() for quote in self._first_quotes(seed)))
                 yield f"shares with {place}: {', '.join(forms.get(word, word) for word in shared[:SHOWN])}"
 
-    def _follows(self, page: int) -> bool:
+    def _is_followed(self, page: int) -> bool:
         """Whether another page of the same document follows."""
-        of = self._index.document_of
-        return 0 <= page < len(of) - 1 and bool(of[page] == of[page + 1])
+        document_of = self._index.document_of
+        return 0 <= page < len(document_of) - 1 and bool(document_of[page] == document_of[page + 1])
 
     def _goes_on(self, page: int) -> bool:
         """Whether the last table of a page goes on as the first of the next one."""
-        if not self._follows(page):
+        if not self._is_followed(page):
             return False
         before, after = self._tables(page), self._tables(page + 1)
         return bool(before and after) and is_continued(before[-1], after[0])
@@ -182,10 +177,10 @@ class PageFeedback:
         """Where few pages are found, give the other pages of their documents a score just above 0."""
         import numpy as np
 
-        found = np.flatnonzero(scores > 0)
-        if len(found) >= MIN_PAGES:
+        scored_pages = np.flatnonzero(scores > 0)
+        if len(scored_pages) >= MIN_PAGES:
             return
-        for document in distinct(self._index.document_of[found]).tolist():
+        for document in distinct(self._index.document_of[scored_pages]).tolist():
             pages = self._index.pages_of(document)
             near = NEARBY / (1 + np.abs(np.arange(pages.stop - pages.start) - int(scores[pages].argmax())))
             gained[pages] += np.where(scores[pages] <= 0, near, 0).astype(np.float32)

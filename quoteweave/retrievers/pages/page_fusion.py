@@ -27,7 +27,7 @@ MIN_SHARE = 1e-3
 # Share of its page's score that the worst-fitting quote gets.
 MIN_PAGE_SHARE = 0.5
 
-_LEAD_SAID = "the page with the most evidence"
+_LEAD_DETAIL = "the page with the most evidence"
 
 _Page = tuple[str, int]
 
@@ -47,19 +47,19 @@ class PageFusion:
     def __init__(
         self,
         evidence: ScoresPages,
-        others: Sequence[Retriever],
+        other_retrievers: Sequence[Retriever],
         *,
         weights: Sequence[float],
         names: Sequence[str] = (),
         depth: int = DEPTH,
     ) -> None:
-        self._evidence, self._others = evidence, tuple(others)
-        self._names = names or [type(other).__name__ for other in others]
+        self._evidence, self._other_retrievers = evidence, tuple(other_retrievers)
+        self._names = names or [type(retriever).__name__ for retriever in other_retrievers]
         self._weights, self._depth = tuple(weights), depth
 
     def warnings(self, where: Filter | None = None) -> tuple[str, ...]:
         """The warnings of its retrievers."""
-        return collect_warnings(self._evidence, *self._others, where=where)
+        return collect_warnings(self._evidence, *self._other_retrievers, where=where)
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
         """Explain hits by the evidence for their pages and by what each other retriever adds, in units of evidence.
@@ -77,7 +77,7 @@ class PageFusion:
         }
         (rankings,) = self._rankings([query], self._depth, where)
         _, *added, lead = self._points(query, rankings, where)
-        details = [dict.fromkeys(lead, _LEAD_SAID), *map(_best_hits, rankings[1:])]
+        details = [dict.fromkeys(lead, _LEAD_DETAIL), *map(_best_hits, rankings[1:])]
         reasons = {}
         for id, page in ((hit.quote.id, _page(hit.quote)) for hit in hits):
             further = [
@@ -93,19 +93,19 @@ class PageFusion:
         if k < 1:
             return [[] for _ in queries]
         rankings = self._rankings(queries, k, where)
-        return [self._joined(query, ranked, where)[:k] for query, ranked in zip(queries, rankings, strict=True)]
+        return [self._fused_hits(query, ranked, where)[:k] for query, ranked in zip(queries, rankings, strict=True)]
 
     def _rankings(self, queries: Sequence[Query], k: int, where: Filter | None) -> list[tuple[list[Hit], ...]]:
         """For each query, the ranking of each retriever, that by evidence first."""
         depth = depth_for(k, self._depth)
-        found = [_of_enough_pages(retriever, queries, depth, where) for retriever in self._others]
-        known = self._evidence.search(queries, max(k, self._depth), where=where)
-        return list(zip(known, *found, strict=True))
+        other_rankings = [_of_enough_pages(retriever, queries, depth, where) for retriever in self._other_retrievers]
+        by_evidence = self._evidence.search(queries, max(k, self._depth), where=where)
+        return list(zip(by_evidence, *other_rankings, strict=True))
 
-    def _joined(self, query: Query, rankings: Sequence[Sequence[Hit]], where: Filter | None) -> list[Hit]:
+    def _fused_hits(self, query: Query, rankings: Sequence[Sequence[Hit]], where: Filter | None) -> list[Hit]:
         quotes = {hit.quote.id: hit.quote for ranking in rankings for hit in ranking}
         points = self._points(query, rankings, where)
-        total = {page: math.fsum(each.get(page, 0.0) for each in points) for page in points[0]}
+        total = {page: math.fsum(page_points.get(page, 0.0) for page_points in points) for page in points[0]}
         fits = _shares_of_best(rankings[0], 0.0)
         for ranking in rankings[1:]:
             if calibrating := self._calibrating(ranking):
@@ -129,11 +129,11 @@ class PageFusion:
         scores = dict(zip(pages, self._evidence.page_scores(query, pages, where=where), strict=True))
         first = max(scores, key=lambda page: scores[page], default=None)
         lead = {first: self._weights[0] * LEAD} if first is not None and scores[first] > 0 else {}
-        others = [
+        points_of_others = [
             {page: weight * points for page, points in _points_of_pages(self._calibrating(ranking)).items()}
             for ranking, weight in zip(rankings[1:], self._weights[1:], strict=True)
         ]
-        return [{page: self._weights[0] * score for page, score in scores.items()}, *others, lead]
+        return [{page: self._weights[0] * score for page, score in scores.items()}, *points_of_others, lead]
 
     def _calibrating(self, ranking: Sequence[Hit]) -> Sequence[Hit]:
         """The hits by whose scores all others are calibrated: the same ones, however many were asked for."""
@@ -150,14 +150,17 @@ def _of_enough_pages(
 
     It stops when twice as many hits are of no more pages.
     """
-    found = retriever.search(queries, depth, where=where)
-    counts = [0] * len(found)
-    few = list(range(len(found)))
-    while few := [i for i in few if len(found[i]) >= depth and counts[i] < _page_count(found[i]) < MIN_PAGES]:
+    rankings = retriever.search(queries, depth, where=where)
+    counts = [0] * len(rankings)
+    incomplete = list(range(len(rankings)))
+    while incomplete := [
+        i for i in incomplete if len(rankings[i]) >= depth and counts[i] < _page_count(rankings[i]) < MIN_PAGES
+    ]:
         depth *= 2
-        for i, hits in zip(few, retriever.search([queries[i] for i in few], depth, where=where), strict=True):
-            counts[i], found[i] = _page_count(found[i]), hits
-    return found
+        deeper_rankings = retriever.search([queries[i] for i in incomplete], depth, where=where)
+        for i, hits in zip(incomplete, deeper_rankings, strict=True):
+            counts[i], rankings[i] = _page_count(rankings[i]), hits
+    return rankings
 
 
 def _points_of_pages(hits: Sequence[Hit]) -> dict[_Page, float]:

@@ -13,12 +13,7 @@ from quoteweave.retrievers.pages.evidence import EvidenceScorer, PageEvidence
 from quoteweave.retrievers.pages.literal_matches import by_word
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Scores = npt.NDArray[np.float32]
-    Mask = npt.NDArray[np.bool_]
-    Positions = npt.NDArray[np.int64]
+    from quoteweave.index.term_weights import Mask
 
 # Most words of the question to show for each part.
 WORDS_SHOWN = 8
@@ -56,24 +51,24 @@ def describe_interpretation(
             else []
         )
         lines += ["asks for what stands on a first page"] if analysis.asks_front else []
-        lines += [f"compares: {', '.join(_differing(analysis.sides))}"] if analysis.sides else []
+        lines += [f"compares: {', '.join(_differing_words(analysis.sides))}"] if analysis.sides else []
         lines += [f"only says how to answer: {instruction}" for instruction in analysis.instructions]
     return tuple(dict.fromkeys(lines))
 
 
-def _differing(questions: Sequence[str]) -> list[str]:
+def _differing_words(questions: Sequence[str]) -> list[str]:
     """The words of each question between those that all begin with and those that all end with.
 
-    >>> _differing(["What did Varna sell in May?", "What did Oslo sell in May?"])
+    >>> _differing_words(["What did Varna sell in May?", "What did Oslo sell in May?"])
     ['Varna', 'Oslo']
     """
-    parted = [question.rstrip("?").split() for question in questions]
-    begin, end = _shared(parted), _shared([part[::-1] for part in parted])
-    between = [" ".join(part[begin : len(part) - end]) for part in parted]
+    question_words = [question.rstrip("?").split() for question in questions]
+    begin, end = _shared_beginning(question_words), _shared_beginning([part[::-1] for part in question_words])
+    between = [" ".join(part[begin : len(part) - end]) for part in question_words]
     return between if all(between) else list(questions)
 
 
-def _shared(texts: Sequence[Sequence[str]]) -> int:
+def _shared_beginning(texts: Sequence[Sequence[str]]) -> int:
     """How many words all begin with."""
     return sum(1 for _ in takewhile(lambda alike: len(set(alike)) == 1, zip(*texts, strict=False)))
 
@@ -102,21 +97,21 @@ def reasons_for(evidence: PageEvidence, scorer: EvidenceScorer, quote: Quote) ->
     page = scorer.index.page(quote.document, quote.page)
     if page is None:
         return ()
-    found = [
+    reasons = [
         Reason(part=part, points=round(float(points[page]), 3), detail=_detail(part, evidence, scorer, page))
         for part, points in evidence.parts.items()
         if abs(points[page]) >= MIN_SHOWN
     ]
-    return tuple(sorted(found, key=lambda reason: -reason.points))
+    return tuple(sorted(reasons, key=lambda reason: -reason.points))
 
 
 def _detail(part: str, evidence: PageEvidence, scorer: EvidenceScorer, page: int) -> str:
     """What a part of the evidence for this page is based on; "" where its name says it all."""
     index, question = scorer.index, evidence.text
     if part in ("words", "outline"):
-        return _matching(index, "pages" if part == "words" else part, page, question)
+        return _matching_words(index, "pages" if part == "words" else part, page, question)
     if part == "best quote":
-        return _matching(
+        return _matching_words(
             index, "quotes", max(index.quotes_on([page]).tolist(), key=evidence.quote_scores.__getitem__), question
         )
     if part == "among its pages":
@@ -125,14 +120,14 @@ def _detail(part: str, evidence: PageEvidence, scorer: EvidenceScorer, page: int
         return "; ".join(scorer.page_feedback.reasons(evidence.seeds, page, evidence.sides, evidence.within))
     if part == "beside a term":
         return "; ".join(expansion.name for expansion in evidence.expansions)
-    found = [source for source, pages in evidence.sources[part].items() if page in pages]
-    return (", " if part == "reference" else "; ").join(found)
+    sources = [source for source, pages in evidence.sources[part].items() if page in pages]
+    return (", " if part == "reference" else "; ").join(sources)
 
 
-def _matching(index: LexicalIndex, field: str, at: int, question: str) -> str:
+def _matching_words(index: LexicalIndex, field: str, at: int, question: str) -> str:
     """The words of a question that a page or quote contains, those with the highest scores first."""
     surfaces = {surface: words(surface) for surface in words(question, stem=False)}
     gained = {surface: float(index.scores(field, stems)[at]) for surface, stems in surfaces.items()}
-    found = sorted((word for word, points in gained.items() if points > 0), key=lambda word: (-gained[word], word))
-    more = f" and {len(found) - WORDS_SHOWN} more" if len(found) > WORDS_SHOWN else ""
-    return ", ".join(found[:WORDS_SHOWN]) + more
+    matching = sorted((word for word, points in gained.items() if points > 0), key=lambda word: (-gained[word], word))
+    remainder = f" and {len(matching) - WORDS_SHOWN} more" if len(matching) > WORDS_SHOWN else ""
+    return ", ".join(matching[:WORDS_SHOWN]) + remainder

@@ -22,32 +22,34 @@ def search_words(analysis: QuestionAnalysis, topic: str, is_known: Callable[[str
     """
     refers = analysis.places or analysis.labels
     left_out = foreign_function_words(analysis.text, least=1) if refers else frozenset[str]()
-    own = [word for word in words(topic) if word not in left_out]
+    topic_words = [word for word in words(topic) if word not in left_out]
     unknown = {word for word in set(words(topic, stem=False)) if not any(map(is_known, words(word)))}
-    return own + sorted(_others(analysis, unknown).difference(own))
+    return topic_words + sorted(_equivalent_words(analysis, unknown).difference(topic_words))
 
 
-def _others(analysis: QuestionAnalysis, question_words: Collection[str]) -> set[str]:
+def _equivalent_words(analysis: QuestionAnalysis, question_words: Collection[str]) -> set[str]:
     """The words that texts use for some words of a question, or for the quantity that it asks for with these.
 
     A word counts only in the forms listed: "roses" are flowers and no increase, as "rose" may be.
     """
     quantity = asked_quantity(analysis.asked_by, analysis.text) if question_words else None
-    counted = _units() if analysis.asked_by.casefold() == "how many" else frozenset[str]()  # "km" for "kilometres"
-    listed = [stem for word in question_words if word in _listed() | counted for stem in words(word)]
-    others = {other for stem in listed for other in words_alike(stem)}
+    counted = _unit_names() if analysis.asked_by.casefold() == "how many" else frozenset[str]()  # "km" for "kilometres"
+    listed = [stem for word in question_words if word in _listed_words() | counted for stem in words(word)]
+    other_words = {similar_word for stem in listed for similar_word in words_alike(stem)}
     if quantity is not None and not quantity.acts.union(words(analysis.asked_by)).isdisjoint(
         words(" ".join(question_words))
     ):
-        others |= quantity.named
-    return others
+        other_words |= quantity.named
+    return other_words
 
 
 @cache
-def _listed() -> frozenset[str]:
-    return frozenset(word for question_words, _ in question_entries("alike") for word in question_words)
+def _listed_words() -> frozenset[str]:
+    return frozenset(
+        word for language in question_languages() for listed, _ in language.get("alike", ()) for word in listed
+    )
 
 
 @cache
-def _units() -> frozenset[str]:
+def _unit_names() -> frozenset[str]:
     return frozenset(word for name, _ in unit_words() for word in (name, f"{name}s"))

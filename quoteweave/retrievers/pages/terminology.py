@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from quoteweave.collection.segments.builder import acronym_prefix, meaning_prefix
@@ -16,12 +16,7 @@ from quoteweave.retrievers.pages.page_feedback import PAGE_B, LoadQuotes
 from quoteweave.retrievers.terms.terms import Phrase, TermExpansion, TermPlaces, Terms
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Scores = npt.NDArray[np.float32]
-    Mask = npt.NDArray[np.bool_]
-    Positions = npt.NDArray[np.int64]
+    from quoteweave.index.term_weights import Mask, Positions, Scores
 
 PARTS_OF_TERM = 0.5
 MAX_OF_TERM = 1.5
@@ -78,9 +73,9 @@ class Terminology:
         for terms in self._terms:
             if (expansions := terms.expansions(tokens)) and (applies := self._places.documents(terms)).any():
                 has_parts = self._add_components(matches, terms, expansions, with_phrase)
-                for each in expansions:
-                    is_renamed = self._add_other_names(matches, each, (with_phrase, page_scores), applies)
-                    matches.expansions += [each] if has_parts or is_renamed else []
+                for expansion in expansions:
+                    is_renamed = self._add_other_names(matches, expansion, (with_phrase, page_scores), applies)
+                    matches.expansions += [expansion] if has_parts or is_renamed else []
         return matches
 
     def _add_components(
@@ -104,9 +99,10 @@ class Terminology:
             sources[part] = np.flatnonzero(pages)
         if not (points * applies).any():
             return False
-        for name, named in (named for each in expansions for named in self._pages_named(each, with_phrase)):
-            sources[name] = named
-            points[named] = MAX_OF_TERM
+        pages_by_name = chain.from_iterable(self._pages_named(expansion, with_phrase) for expansion in expansions)
+        for name, named_pages in pages_by_name:
+            sources[name] = named_pages
+            points[named_pages] = MAX_OF_TERM
         gained = np.minimum(points, MAX_OF_TERM) * applies
         for expansion in expansions:
             if expansion.name not in terms.places:
@@ -160,10 +156,10 @@ class Terminology:
             quotes = with_phrase(phrase, in_pictures=expansion.is_listed)
             return self._index.page_of[quotes]
 
-        asked = pages_with(expansion.asked)
+        pages_asked = pages_with(expansion.asked)
         if len(expansion.asked) > 1:
-            yield expansion.name, asked
-        lacking = self._index.in_documents_of(asked) == 0
+            yield expansion.name, pages_asked
+        lacking = self._index.in_documents_of(pages_asked) == 0
         for name in expansion.other_names:
             initials = "".join(word[0] for word in name.casefold().split())
             if expansion.asked == (initials,):
@@ -171,7 +167,11 @@ class Terminology:
                 yield name, pages[lacking[pages]]
 
     def _add_other_names(
-        self, matches: TermMatches, expansion: TermExpansion, found: "tuple[FindPhrase, Scores]", applies: "Mask"
+        self,
+        matches: TermMatches,
+        expansion: TermExpansion,
+        finder_and_scores: "tuple[FindPhrase, Scores]",
+        applies: "Mask",
     ) -> bool:
         """Add what pages gain by another name of a term, as an exact phrase. Returns whether there are any.
 
@@ -180,7 +180,7 @@ class Terminology:
         """
         import numpy as np
 
-        index, quotes_by_name, (with_phrase, page_scores) = self._index, Sources(), found
+        index, quotes_by_name, (with_phrase, page_scores) = self._index, Sources(), finder_and_scores
         pages_asked = distinct(index.page_of[with_phrase(expansion.asked, in_pictures=False)])
         gained = page_scores[pages_asked]
         most = OTHER_NAME * min(gained[gained > 0], default=np.inf)
@@ -201,17 +201,17 @@ class Terminology:
         import numpy as np
 
         index = self._index
-        found = index.quotes_with(phrase)
-        found = found[index.is_image[found]] if in_pictures else found
+        quotes = index.quotes_with(phrase)
+        quotes = quotes[index.is_image[quotes]] if in_pictures else quotes
         if len(phrase) == 1:
-            return found
-        found = index.best_quotes(found, scores, MAX_PHRASE_CHECKS)
+            return quotes
+        quotes = index.best_quotes(quotes, scores, MAX_PHRASE_CHECKS)
         contains = self._contains.get(phrase) or {}
         self._contains.put(phrase, contains)
-        unread = found[np.array([at not in contains for at in found.tolist()], dtype=np.bool_)]
+        unread = quotes[np.array([at not in contains for at in quotes.tolist()], dtype=np.bool_)]
         for at, quote in zip(unread.tolist(), self._load_quotes(unread), strict=True):
             contains[at] = _contains(words(quote.all_text()), phrase)
-        return found[np.array([contains[at] for at in found.tolist()], dtype=np.bool_)]
+        return quotes[np.array([contains[at] for at in quotes.tolist()], dtype=np.bool_)]
 
     def acronyms(
         self, question: str, tokens: Sequence[str], page_scores: "Scores", within: "Mask | None"
@@ -226,21 +226,25 @@ class Terminology:
         import numpy as np
 
         index, gained, sources = self._index, self._index.no_points(), Sources()
-        for phrase, prefix, alike in _acronym_candidates(tokens, question):
+        for phrase, prefix, other_number in _acronym_candidates(tokens, question):
             for name in self._defined_names(prefix, within):
-                others = [*_forms(words(name.removeprefix(prefix))), *alike]
+                others_of_phrase = [*_forms(words(name.removeprefix(prefix))), *other_number]
                 defined = index.in_documents_of(index.pages_with_reference(name))
-                here = self._places.pages_with(phrase, tables=False)
-                there = np.maximum.reduce([self._places.pages_with(other, tables=False) for other in others])
-                exact = page_scores[(here > 0) & (defined > 0)]
+                has_phrase = self._places.pages_with(phrase, tables=False)
+                has_other = np.maximum.reduce(
+                    [self._places.pages_with(other_form, tables=False) for other_form in others_of_phrase]
+                )
+                exact = page_scores[(has_phrase > 0) & (defined > 0)]
                 worth = min([ACRONYMS * max(map(index.rarity, phrase)), *(OTHER_NAME * exact[exact > 0])])
-                found = np.where(here > 0, 0, there * defined * np.float32(worth)).astype(np.float32)
-                if found.any():
-                    gained = np.maximum(gained, found)
+                gains = np.where(has_phrase > 0, 0, has_other * defined * np.float32(worth)).astype(np.float32)
+                if gains.any():
+                    gained = np.maximum(gained, gains)
                     forms = written_forms(question)
                     shown = " ".join(forms.get(word, word) for word in phrase)
-                    quotes = distinct(np.concatenate([index.quotes_with(other) for other in others]))
-                    sources[f"{shown} = {name.removeprefix(prefix)}"] = quotes[found[index.page_of[quotes]] > 0]
+                    quotes = distinct(
+                        np.concatenate([index.quotes_with(other_form) for other_form in others_of_phrase])
+                    )
+                    sources[f"{shown} = {name.removeprefix(prefix)}"] = quotes[gains[index.page_of[quotes]] > 0]
         return gained, sources
 
     def _defined_names(self, prefix: str, within: "Mask | None") -> list[str]:
@@ -251,8 +255,8 @@ class Terminology:
         for name in self._index.definitions_beginning(prefix, MAX_DEFINITIONS):
             pages = self._index.pages_with_reference(name)
             times[name] = len(pages) if within is None else int(np.count_nonzero(within[pages]))
-        found = [name for name in times if times[name]]
-        return sorted(found, key=lambda name: (-times[name], name))[:MAX_EXPANSIONS]
+        names = [name for name in times if times[name]]
+        return sorted(names, key=lambda name: (-times[name], name))[:MAX_EXPANSIONS]
 
 
 def _contains(text: Sequence[str], phrase: Phrase) -> bool:
@@ -265,15 +269,17 @@ def _acronym_candidates(tokens: Sequence[str], question: str) -> Iterator[tuple[
     Last come the other forms of the acronym: a plural, or the singular. In a question "bus" is no plural, "GPUs" is.
     """
     capital = {word.casefold() for word in _CAPITALS.findall(question)}
-    asked: dict[tuple[Phrase, str], tuple[Phrase, ...]] = {}
+    candidates: dict[tuple[Phrase, str], tuple[Phrase, ...]] = {}
     for token in tokens[:MAX_PHRASES]:
         forms = _singular_and_plural(token) if token in capital or _VOWELS.isdisjoint(token) else (token,)
-        asked |= {((token,), acronym_prefix(form)): tuple((other,) for other in forms[1:]) for form in forms}
+        candidates |= {
+            ((token,), acronym_prefix(form)): tuple((other_form,) for other_form in forms[1:]) for form in forms
+        }
     for size in range(2, MAX_EXPANSION_WORDS + 1):
         for at in range(min(len(tokens) - size + 1, MAX_PHRASES)):
-            asked[tuple(tokens[at : at + size]), meaning_prefix(tokens[at : at + size])] = ()
-    for (phrase, prefix), others in islice(asked.items(), MAX_PHRASES):
-        yield phrase, prefix, others
+            candidates[tuple(tokens[at : at + size]), meaning_prefix(tokens[at : at + size])] = ()
+    for (phrase, prefix), other_forms in islice(candidates.items(), MAX_PHRASES):
+        yield phrase, prefix, other_forms
 
 
 def _singular_and_plural(acronym: str) -> tuple[str, ...]:

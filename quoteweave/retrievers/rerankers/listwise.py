@@ -100,14 +100,14 @@ def read_order(answer: str, count: int) -> list[int]:
     if text.lstrip().startswith("<think>"):  # its reasoning never ended
         return []
     pieces = _BETWEEN.split(text)
-    found = max((_numbers(piece) for piece in pieces if ">" in piece), key=len, default=[])
-    if len(found) < 2:
-        found = _numbers(" ".join(_MARK.findall(text)))
-    if not found:
-        found = max(map(_numbers, pieces), key=len)
-        if len(found) < 2 and not text.strip().isdecimal():
+    numbers = max((_numbers(piece) for piece in pieces if ">" in piece), key=len, default=[])
+    if len(numbers) < 2:
+        numbers = _numbers(" ".join(_MARK.findall(text)))
+    if not numbers:
+        numbers = max(map(_numbers, pieces), key=len)
+        if len(numbers) < 2 and not text.strip().isdecimal():
             return []
-    named = (int(number) for number in found if len(number) <= 6)
+    named = (int(number) for number in numbers if len(number) <= 6)
     return list(dict.fromkeys(number - 1 for number in named if 1 <= number <= count))
 
 

@@ -97,12 +97,12 @@ class LocalReranker(ABC):
 
 def check_architecture(folder: Path, ending: str) -> None:
     """Raise ModelFailed unless the architecture has this ending: libraries initialise missing layers at random."""
-    found = json.loads((folder / "config.json").read_text("utf-8")).get("architectures") or ["none"]
-    if not found[0].endswith(ending):
-        raise ModelFailed(f"{folder} is no such reranker: its architecture is {found[0]}, not one {ending}")
+    architectures = json.loads((folder / "config.json").read_text("utf-8")).get("architectures") or ["none"]
+    if not architectures[0].endswith(ending):
+        raise ModelFailed(f"{folder} is no such reranker: its architecture is {architectures[0]}, not one {ending}")
 
 
-INSTEAD = "name a checkpoint that was trained to rerank, such as minilm-reranker or BAAI/bge-reranker-v2-m3"
+RERANKER_ADVICE = "name a checkpoint that was trained to rerank, such as minilm-reranker or BAAI/bge-reranker-v2-m3"
 
 
 class CrossEncoderReranker(LocalReranker):
@@ -116,7 +116,7 @@ class CrossEncoderReranker(LocalReranker):
             raise MissingExtra("sentence-transformers", "models") from error
         row = self.row
         folder = locate_checkpoint(row.checkpoint, row.revision, download_gb=row.download_gb)
-        with reporting_load_errors(self.name, folder, instead=INSTEAD):
+        with reporting_load_errors(self.name, folder, instead=RERANKER_ADVICE):
             if not (folder / "modules.json").is_file():
                 check_architecture(folder, "ForSequenceClassification")
             model = CrossEncoder(

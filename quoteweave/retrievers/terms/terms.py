@@ -113,30 +113,30 @@ class Terms:
 
     def expansions(self, tokens: Sequence[str]) -> list[TermExpansion]:
         """Find and expand the terms in a question's words, each once; of overlapping names the longest counts."""
-        found: dict[str, TermExpansion] = {}
+        expansions: dict[str, TermExpansion] = {}
         at = 0
         while at < len(tokens):
             sizes = range(min(self._longest, len(tokens) - at), 0, -1)
             phrase = next((p for size in sizes if (p := tuple(tokens[at : at + size])) in self._named), None)
             if phrase is not None:
                 name = self._named[phrase]
-                found.setdefault(name, self._expanded(name, phrase))
+                expansions.setdefault(name, self._expanded(name, phrase))
             at += len(phrase or (0,))
-        return list(found.values())
+        return list(expansions.values())
 
-    def _expanded(self, name: str, asked: Phrase) -> TermExpansion:
+    def _expanded(self, name: str, words_asked: Phrase) -> TermExpansion:
         names = dict.fromkeys((name, *self._terms[name].also))
-        other_names = tuple(each for each in names if tuple(words(each)) != asked)
-        asked_name = next(each for each in names if each not in other_names)
+        other_names = tuple(other_name for other_name in names if tuple(words(other_name)) != words_asked)
+        asked_name = next(other_name for other_name in names if other_name not in other_names)
         is_place = name in self.places
         parts = {} if is_place else dict.fromkeys([name, *self._terms[name].also, *self._made_of(name)])
         places = dict.fromkeys(place for part in parts for place in self._places_of(part))
         return TermExpansion(
             name=name,
-            asked=asked,
+            asked=words_asked,
             asked_name=asked_name,
             other_names=other_names,
-            parts=tuple(part for part in parts if tuple(words(part)) != asked),
+            parts=tuple(part for part in parts if tuple(words(part)) != words_asked),
             places=(name,) if is_place else tuple(places),
             is_listed=is_place or bool(self._terms[name].stands_in),
         )
@@ -174,8 +174,8 @@ class Terms:
         return (term.name,) if term.name in self.places else term.stands_in
 
     def _term(self, name: str) -> Term | None:
-        known = self._named.get(tuple(words(name)))
-        return self._terms[known] if known is not None else None
+        term_name = self._named.get(tuple(words(name)))
+        return self._terms[term_name] if term_name is not None else None
 
     def _phrases_for(self, part: str) -> list[Phrase]:
         term = self._term(part)
@@ -229,13 +229,13 @@ def _describe_error(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_context=False)[0]
     loc = first["loc"]
     # Terms are counted from 1 where a person reads.
-    of_term = len(loc) > 1 and isinstance(loc[1], int)
-    where = f"[[term]] {int(loc[1]) + 1}, {'.'.join(map(str, loc[2:]))}" if of_term else ".".join(map(str, loc))
+    is_in_term = len(loc) > 1 and isinstance(loc[1], int)
+    place = f"[[term]] {int(loc[1]) + 1}, {'.'.join(map(str, loc[2:]))}" if is_in_term else ".".join(map(str, loc))
     if first["type"] == "extra_forbidden":
-        return f"{where} is no key; there are: {', '.join((Term if of_term else _File).model_fields)}"
+        return f"{place} is no key; there are: {', '.join((Term if is_in_term else _File).model_fields)}"
     if first["type"] == "tuple_type":
-        return f"{where}: " + ('write a list, such as ["ROA"]' if of_term else "write each under [[term]]")
-    return f"{where}: {first['msg']}"
+        return f"{place}: " + ('write a list, such as ["ROA"]' if is_in_term else "write each under [[term]]")
+    return f"{place}: {first['msg']}"
 
 
 @cache
@@ -280,12 +280,12 @@ class TermPlaces:
 
         index = self._index
         shares = {name: self._shares(terms, name) for name in terms.places}
-        shown = np.zeros(index.document_count, dtype=np.int64)
+        places_shown = np.zeros(index.document_count, dtype=np.int64)
         best = {name: np.zeros(index.document_count, dtype=np.float32) for name in shares}
         for name, share in shares.items():
             np.maximum.at(best[name], index.document_of, share)
-            shown += best[name] >= MIN_COMPONENTS_SHARE
-        searched = self._documents[terms] = (shown >= terms.least_places)[index.document_of]
+            places_shown += best[name] >= MIN_COMPONENTS_SHARE
+        searched = self._documents[terms] = (places_shown >= terms.least_places)[index.document_of]
         self._pages[terms] = {
             name: np.where(
                 (share >= MIN_COMPONENTS_SHARE) & searched, share / np.maximum(best[name], 1e-9)[index.document_of], 0
@@ -298,17 +298,17 @@ class TermPlaces:
         """(m,) 1 for pages with one quote, or one table or picture, that contains all words of a phrase."""
         import numpy as np
 
-        found = self._index.quotes_with(phrase)
-        found = found[self._index.is_image[found]] if tables else found
-        return self._index.pages_with(found).astype(np.float32)
+        quotes = self._index.quotes_with(phrase)
+        quotes = quotes[self._index.is_image[quotes]] if tables else quotes
+        return self._index.pages_with(quotes).astype(np.float32)
 
     def _shares(self, terms: Terms, place: str) -> "Scores":
         """(m,) what share of a place's components each page has; a title counts too, as rows may lie in paragraphs."""
         import numpy as np
 
         share, parts = self._index.no_points(), terms.places[place]
-        for ways in parts:
-            share += np.maximum.reduce([self.pages_with(way, tables=True) for way in ways])
+        for phrases in parts:
+            share += np.maximum.reduce([self.pages_with(phrase, tables=True) for phrase in phrases])
         share /= np.float32(max(len(parts), 1))
         titled = (share > MIN_TITLED_SHARE) & self._titled(terms.phrases(place))
         return np.where(titled, np.minimum(share + np.float32(TITLE_SHARE), np.float32(1)), share)
@@ -319,6 +319,6 @@ class TermPlaces:
 
         titled = np.zeros(self._index.page_count, dtype=np.bool_)
         for phrase in phrases:
-            found = self._index.quotes_with(phrase, max_words=len(phrase) + MAX_TITLE_WORDS)
-            titled[self._index.page_of[found[~self._index.is_image[found]]]] = True
+            quotes = self._index.quotes_with(phrase, max_words=len(phrase) + MAX_TITLE_WORDS)
+            titled[self._index.page_of[quotes[~self._index.is_image[quotes]]]] = True
         return titled
