@@ -19,7 +19,7 @@ MAX_TITLE_LINE = 80
 _NO_TITLE = lazy_regex(
     r"(?:table of )?contents|inhalt(?:sverzeichnis)?|sommaire|table des mati[èe]res|índice|[(\[].*[)\]]", re.IGNORECASE
 )
-_OF_KINDS = frozenset(
+_KIND_WORDS = frozenset(
     {"user", "user's", "user’s", "owner's", "owner’s", "operating", "reference", "quick", "start", "review"}
 )
 """Words that stand beside nouns for documents in headings that only say what kind of document it is: "User Guide"."""
@@ -39,9 +39,9 @@ class FilteredPages:
         return self._pages[document, page]
 
     def _read(self, document: str, page: int) -> list[Quote]:
-        near = Filter(documents=(document,), first_page=page, last_page=page)
+        on_page = Filter(documents=(document,), first_page=page, last_page=page)
         try:
-            return self._collection.quotes(self.where.intersect(near))
+            return self._collection.quotes(self.where.intersect(on_page))
         except UsageError:
             return []
 
@@ -50,59 +50,59 @@ class FilteredPages:
 
         In a file without pages, a heading below a sentence is not the title, unless there are other headings below it.
         """
-        found = {one: _title(self.of_page(one, 0)) for one in dict.fromkeys(documents)}
-        return {name: title for name, title in found.items() if title}
+        titles = {name: _title(self.of_page(name, 0)) for name in dict.fromkeys(documents)}
+        return {name: title for name, title in titles.items() if title}
 
     def words_of_page(self, document: str, page: int) -> list[PageWord]:
         """The words on a page, without those read by OCR; none if they are not known."""
         try:
-            found = self._collection.page_words(document, page)
+            page_words = self._collection.page_words(document, page)
         except UsageError:
             return []
-        return [word for word in found.words if not word.ocr] if found else []
+        return [word for word in page_words.words if not word.ocr] if page_words else []
 
     def documents(self) -> list[str]:
         """The names of the documents that pass the filter."""
-        return [one.name for one in self._collection.documents() if self.where.admits(one)]
+        return [document.name for document in self._collection.documents() if self.where.admits(document)]
 
     def all_titles(self) -> dict[str, str]:
         """The titles of all documents that pass the filter, read together, and from headings alone."""
-        first = self.where.intersect(Filter(layouts=("title",), first_page=0, last_page=0))
+        first_headings = self.where.intersect(Filter(layouts=("title",), first_page=0, last_page=0))
         headings: dict[str, list[Quote]] = {}
-        for one in self._collection.quotes(first):
-            headings.setdefault(one.document, []).append(one)
-        found = {name: _best_heading(own) for name, own in headings.items()}
-        return {name: title for name, title in found.items() if title}
+        for heading in self._collection.quotes(first_headings):
+            headings.setdefault(heading.document, []).append(heading)
+        titles = {name: _best_heading(document_headings) for name, document_headings in headings.items()}
+        return {name: title for name, title in titles.items() if title}
 
     def after(self, quote: Quote) -> Iterator[Quote]:
         """The quotes after a quote, on its page and the next."""
-        own = self.of_page(quote.document, quote.page)
-        at = _position(quote, own)
-        if at < len(own):
-            yield from own[at + 1 :]
+        page_quotes = self.of_page(quote.document, quote.page)
+        at = _position(quote, page_quotes)
+        if at < len(page_quotes):
+            yield from page_quotes[at + 1 :]
             yield from self.of_page(quote.document, quote.page + 1)
 
     def before(self, quote: Quote) -> Iterator[Quote]:
         """The quotes before a quote, on its page and then on the page before, the nearest first."""
-        own = self.of_page(quote.document, quote.page)
-        at = _position(quote, own)
-        if at < len(own):
-            yield from reversed(own[:at])
+        page_quotes = self.of_page(quote.document, quote.page)
+        at = _position(quote, page_quotes)
+        if at < len(page_quotes):
+            yield from reversed(page_quotes[:at])
             yield from reversed(self.of_page(quote.document, quote.page - 1) if quote.has_pages else [])
 
 
 def _title(quotes: Sequence[Quote]) -> str:
     """The title of a document by its first page; "" without one."""
-    text = next((at for at, one in enumerate(quotes) if _is_sentence(one)), len(quotes))
-    above = [one for one in quotes[:text] if one.layout == "title"]
-    below = [one for one in quotes[text:] if one.layout == "title"][:1]
+    first_sentence = next((at for at, quote in enumerate(quotes) if _is_sentence(quote)), len(quotes))
+    above = [quote for quote in quotes[:first_sentence] if quote.layout == "title"]
+    below = [quote for quote in quotes[first_sentence:] if quote.layout == "title"][:1]
     if (
         below
         and not below[0].has_pages
-        and not any(one.section == below[0].text for one in quotes if one.layout == "title")
+        and not any(quote.section == below[0].text for quote in quotes if quote.layout == "title")
     ):
         below = []
-    return _best_heading(above or below) or _first_line(quotes[:text])
+    return _best_heading(above or below) or _first_line(quotes[:first_sentence])
 
 
 def _first_line(quotes: Sequence[Quote]) -> str:
@@ -114,10 +114,10 @@ def _first_line(quotes: Sequence[Quote]) -> str:
 
 def _best_heading(headings: Iterable[Quote]) -> str:
     """The first heading that says what a document is about, else the first that says its kind; "" without one."""
-    texts = [" ".join(one.text.split()) for one in headings]
-    titles = [one for one in texts if not _NO_TITLE.fullmatch(one)]
-    kinds = document_nouns() | _OF_KINDS
-    return next((one for one in titles if not kinds.issuperset(one.casefold().split())), titles[0] if titles else "")
+    texts = [" ".join(heading.text.split()) for heading in headings]
+    titles = [text for text in texts if not _NO_TITLE.fullmatch(text)]
+    kinds = document_nouns() | _KIND_WORDS
+    return next((text for text in titles if not kinds.issuperset(text.casefold().split())), titles[0] if titles else "")
 
 
 def _is_sentence(quote: Quote) -> bool:
@@ -130,7 +130,7 @@ def _is_sentence(quote: Quote) -> bool:
 
 def _position(quote: Quote, among: Sequence[Quote]) -> int:
     """The index of a quote; if it is no longer there, the index after the last."""
-    return next((at for at, one in enumerate(among) if one.id == quote.id), len(among))
+    return next((at for at, candidate in enumerate(among) if candidate.id == quote.id), len(among))
 
 
 class NamedFiles(NamedTuple):
@@ -151,20 +151,20 @@ def within_named_files(question: str, collection: Collection, where: Filter) -> 
     """Narrow the filter to the documents whose files a question names."""
     names = {name.casefold(): name for name in FILE_NAME.findall(question)}
     documents = FilteredPages(collection, where).documents() if names else []
-    named = tuple(one for one in documents if names.keys() & names_of(one))
+    named = tuple(document for document in documents if names.keys() & _file_names(document))
     # Another note tells of files that could not be read.
-    others = [failure.name for failure in collection.failures()] if names else []
-    known = {name for one in (*named, *others) for name in names_of(one)}
-    lost = tuple(own for name, own in names.items() if name not in known)
+    unread_files = [failure.name for failure in collection.failures()] if names else []
+    known = {name for document in (*named, *unread_files) for name in _file_names(document)}
+    lost = tuple(written_name for name, written_name in names.items() if name not in known)
     if not 0 < len(named) < len(documents):
         return NamedFiles(with_files_as_documents(question, named), where, None, lost)
     note = f"Asked within {join_names(named)}, which the question names."
     return NamedFiles(with_files_as_documents(question, named), where.intersect(Filter(documents=named)), note, lost)
 
 
-def lost_files_note(lost: Sequence[str], found: Iterable[Hit]) -> str | None:
+def lost_files_note(lost: Sequence[str], hits: Iterable[Hit]) -> str | None:
     """A note on files' names in a question that no document has, and that no hit mentions: all documents were asked."""
-    texts = [hit.quote.all_text().casefold() for hit in found] if lost else []
+    texts = [hit.quote.all_text().casefold() for hit in hits] if lost else []
     unknown = [name for name in lost if not any(name.casefold() in text for text in texts)]
     if not unknown:
         return None

@@ -93,7 +93,7 @@ def abstain_before(question: str, context: Context, calibration: Calibration) ->
     least = calibration.before.threshold
     if confidence >= least:
         return None
-    warning = f"Not asked: on what was found, {_low(confidence, least, calibration)}."
+    warning = f"Not asked: on what was found, {_low_confidence(confidence, least, calibration)}."
     return abstention(question, NOT_ENOUGH, model=calibration.model, warnings=(warning,))
 
 
@@ -109,10 +109,10 @@ def abstain_below(answer: Answer, context: Context, calibration: Calibration) ->
     least = calibration.after.threshold
     if confidence >= least:
         return answer
-    return withheld(answer, NOT_ENOUGH, [f"Withheld: {_low(confidence, least, calibration)}."])
+    return withheld(answer, NOT_ENOUGH, [f"Withheld: {_low_confidence(confidence, least, calibration)}."])
 
 
-def _low(confidence: float, least: float, calibration: Calibration) -> str:
+def _low_confidence(confidence: float, least: float, calibration: Calibration) -> str:
     """Format the low confidence with three digits, or as many as distinguish it from the threshold."""
     digits = next((digits for digits in range(3, 17) if f"{confidence:.{digits}f}" != f"{least:.{digits}f}"), 17)
     return (

@@ -45,14 +45,14 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
     a document that was changed or removed since only lack boxes.
     """
     citations: list[Citation] = []
-    located, pages_counted = _QuoteLocations(pages), counts_pages(context)
+    locations, pages_counted = _QuoteLocations(pages), counts_pages(context)
     for claim, citation in _claims_to_highlight(answer):
         quote = context.quote(citation.kind, citation.number)
         if quote is None:
             continue
         if pages_counted:  # no word of the page supports a count of pages
-            page = {"quoted": "", "page_size": located.page_size(quote), "evidence": "element"}
-            citations.append(citation.model_copy(update={**page, "regions": located.whole_page(quote)}))
+            page = {"quoted": "", "page_size": locations.page_size(quote), "evidence": "element"}
+            citations.append(citation.model_copy(update={**page, "regions": locations.whole_page(quote)}))
             continue
         end = context.sentence_ends.get(quote.id, "")
         supporting = _supporting(claim, quote, end) if citation.verdict != "unsupported" else []
@@ -61,13 +61,13 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
         length, beyond = len(quote.text), len(with_end(quote.text, end)) - len(end)
         spans = [(start, min(last, length) if end else last) for start, last in supporting if start < length or not end]
         reach = max((last for _, last in supporting), default=0) - beyond if end else None
-        placed = tuple(located.span(quote, start, last) for start, last in spans)
-        regions = located.regions(quote, placed, reach)
+        supporting_spans = tuple(locations.span(quote, start, last) for start, last in spans)
+        regions = locations.regions(quote, supporting_spans, reach)
         update = {
             "quoted": text_of(quote),
-            "page_size": located.page_size(quote),
-            "evidence": "words" if placed else "element",
-            "spans": placed,
+            "page_size": locations.page_size(quote),
+            "evidence": "words" if supporting_spans else "element",
+            "spans": supporting_spans,
             "regions": regions,
         }
         citations.append(citation.model_copy(update=update))
@@ -89,14 +89,14 @@ def quote_regions(quote: Quote, pages: PageSource) -> tuple[Region, ...]:
 
 def all_quote_regions(quotes: Sequence[Quote], pages: PageSource) -> list[tuple[Region, ...]]:
     """Return the regions of each of several quotes; a page is looked up once."""
-    located = _QuoteLocations(pages)
-    return [located.regions(quote, ()) for quote in quotes]
+    locations = _QuoteLocations(pages)
+    return [locations.regions(quote, ()) for quote in quotes]
 
 
 def evidence_for(claim: str, quote: Quote, pages: PageSource) -> tuple[Span, ...]:
     """Return the words of a quote that support a claim, with their boxes; none if that is uncertain."""
-    located = _QuoteLocations(pages)
-    return tuple(located.span(quote, start, end) for start, end in find_highlights(claim, quote))
+    locations = _QuoteLocations(pages)
+    return tuple(locations.span(quote, start, end) for start, end in find_highlights(claim, quote))
 
 
 def _claims_to_highlight(answer: Answer) -> Iterator[tuple[str, Citation]]:
@@ -119,8 +119,8 @@ def _line_before(text: str, at: int) -> str:
 def _item(text: str, claim: Claim) -> str:
     """The list item that ends with the claim, if only its last sentence has marks; "" for a claim in other text."""
     line = _line_before(text, claim.marks[0].start)
-    item = _ITEM.match(line)
-    return "" if item is None or parse_marks(line) else line[item.end() :].strip()
+    bullet = _ITEM.match(line)
+    return "" if bullet is None or parse_marks(line) else line[bullet.end() :].strip()
 
 
 class _QuoteLocations:
@@ -145,11 +145,11 @@ class _QuoteLocations:
 
         `reach` is how many characters of the next text belong to the sentence, at most; None for all of the sentence.
         """
-        here = self._region(quote, spans)
-        if here is None:
+        own_region = self._region(quote, spans)
+        if own_region is None:
             return ()
-        elsewhere = [self._beginning(quote, spans[0]), self._end(quote, spans[-1], reach)] if spans else []
-        return (here, *(region for region in elsewhere if region is not None))
+        other_regions = [self._beginning(quote, spans[0]), self._end(quote, spans[-1], reach)] if spans else []
+        return (own_region, *(region for region in other_regions if region is not None))
 
     def whole_page(self, quote: Quote) -> tuple[Region, ...]:
         """The page on which a quote stands."""
@@ -163,7 +163,7 @@ class _QuoteLocations:
             return None
         sentences = split_sentences(text_of(quote))
         before = self._neighbour(quote, -1) if sentences and span.start < sentences[0].end else None
-        if before is None or not _goes_on(quote, before):
+        if before is None or not _continues_sentence(quote, before):
             return None
         start = unfinished_sentence(before.text)
         return None if start is None else self._region(before, (self.span(before, start, len(before.text)),))
@@ -172,7 +172,7 @@ class _QuoteLocations:
         """The part of a span's sentence in the text after, if that continues the quote's last sentence."""
         unfinished = unfinished_sentence(text_of(quote))
         after = self._neighbour(quote, 1) if unfinished is not None and span.end > unfinished else None
-        if after is None or not _goes_on(after, quote):
+        if after is None or not _continues_sentence(after, quote):
             return None
         end = split_sentences(after.text)[0].end
         end = end if reach is None else min(end, reach)
@@ -205,16 +205,16 @@ class _QuoteLocations:
         if quote.layout not in BODY_LAYOUTS:
             return None
         try:
-            here = self._body_texts(quote.document, quote.page)
-            at = next((position for position, one in enumerate(here) if one.id == quote.id), None)
+            page_texts = self._body_texts(quote.document, quote.page)
+            at = next((position for position, text in enumerate(page_texts) if text.id == quote.id), None)
             if at is None:
                 return None
-            if 0 <= at + step < len(here):
-                return here[at + step]
-            beside = self._body_texts(quote.document, quote.page + step) if quote.page + step >= 0 else []
+            if 0 <= at + step < len(page_texts):
+                return page_texts[at + step]
+            next_page_texts = self._body_texts(quote.document, quote.page + step) if quote.page + step >= 0 else []
         except (UsageError, CollectionError):
             return None
-        return beside[0 if step > 0 else -1] if beside else None
+        return next_page_texts[0 if step > 0 else -1] if next_page_texts else None
 
     def _read_body_texts(self, document: str, page: int) -> list[Quote]:
         quotes = self._pages.page_quotes(document, page)
@@ -228,10 +228,10 @@ class _QuoteLocations:
 
     def _read_words(self, document: str, page: int) -> tuple[PageWord, ...]:
         try:
-            found = self._pages.page_words(document, page)
+            page_words = self._pages.page_words(document, page)
         except (UsageError, CollectionError):  # `check` reports damage; the element is shown without words
-            found = None
-        return () if found is None else found.words
+            page_words = None
+        return () if page_words is None else page_words.words
 
     def _read_page(self, document: str, number: int) -> Page | None:
         try:
@@ -245,10 +245,10 @@ def _of_one_column(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
 
     Where heads begin alike ("52 weeks ended" in three columns), words may be found in the head of another column.
     """
-    columns = [tuple(box for box in boxes if min(box[2], one[2]) > max(box[0], one[0])) for one in boxes]
-    return max(columns, key=lambda own: (len(own), max(box[3] for box in own)), default=())
+    columns = [tuple(box for box in boxes if min(box[2], cell[2]) > max(box[0], cell[0])) for cell in boxes]
+    return max(columns, key=lambda column: (len(column), max(box[3] for box in column)), default=())
 
 
-def _goes_on(quote: Quote, before: Quote) -> bool:
+def _continues_sentence(quote: Quote, before: Quote) -> bool:
     """Whether a text continues the sentence of the text before it."""
     return quote.layout != "list" and continues(quote.text, before.text)

@@ -57,15 +57,17 @@ def add_introduced(question: str, context: Context, pages: FilteredPages, size: 
         return context
     introducing = _introducing_texts(question, context, pages)
     introduced = {
-        one.id: introduced_quotes for one in introducing.texts if (introduced_quotes := _introduced_by(one, pages))
+        quote.id: introduced_quotes
+        for quote in introducing.texts
+        if (introduced_quotes := _introduced_by(quote, pages))
     }
     missing = _missing(context, introducing, introduced)
-    filled = context.model_copy(update=fitted(context, missing, size, {one.id for one in introducing.denying}))
+    filled = context.model_copy(update=fitted(context, missing, size, {quote.id for quote in introducing.denying}))
     steps = analyse_question(question).asks == "steps"
     return filled.model_copy(
         update={
             "introduced": {
-                id: tuple(one.id for one in introduced_quotes) for id, introduced_quotes in introduced.items()
+                id: tuple(quote.id for quote in introduced_quotes) for id, introduced_quotes in introduced.items()
             },
             "titles": pages.titles([hit.quote.document for hit in context.hits]),
             "sentence_ends": dict(_sentence_ends(context, pages)),
@@ -79,8 +81,8 @@ def _cut_sections(context: Context, pages: FilteredPages) -> Iterator[str]:
     present = {hit.quote.id for hit in context.texts}
     for quote in (hit.quote for hit in context.texts if hit.quote.section):
         for beside in (pages.before(quote), pages.after(quote)):
-            own = takewhile(partial(_is_of_section, quote.section), beside)
-            if any(one.id not in present and _may_be_step(one) for one in own):
+            section_quotes = takewhile(partial(_is_of_section, quote.section), beside)
+            if any(neighbour.id not in present and _may_be_step(neighbour) for neighbour in section_quotes):
                 yield quote.id
                 break
 
@@ -98,7 +100,7 @@ def _sentence_ends(context: Context, pages: FilteredPages) -> Iterator[tuple[str
     """The ids of texts that end within a sentence, as at the foot of a page, each with its rest from the next text."""
     for quote in (hit.quote for hit in context.texts):
         if quote.layout == "paragraph" and unfinished_sentence(quote.text) is not None:
-            after = next((one for one in pages.after(quote) if one.layout in BODY_LAYOUTS), None)
+            after = next((following for following in pages.after(quote) if following.layout in BODY_LAYOUTS), None)
             if after is None or after.layout == "list" or is_plainly_code(after.text):
                 continue
             if continues(after.text, quote.text):
@@ -117,17 +119,17 @@ class _IntroducingTexts:
 
 def _introducing_texts(question: str, context: Context, pages: FilteredPages) -> _IntroducingTexts:
     subject = question_terms(question).subject
-    introducing_own = [
-        hit.quote for hit in context.texts if introduces(hit.quote.text) or _is_asked(hit.quote, subject)
-    ]
-    introducing_own = introducing_own[:MAX_INTRODUCING]
+    introducing = [hit.quote for hit in context.texts if introduces(hit.quote.text) or _is_asked(hit.quote, subject)]
+    introducing = introducing[:MAX_INTRODUCING]
     above = [list(_introducers_of(hit.quote, pages)) for hit in context.texts]
-    of_best = {one.id for introducers in above[:MAX_INTRODUCING] for one in introducers}
-    distinct = {one.id: one for introducers in above for one in introducers}.values()
-    denying = [one for one in distinct if ends_by_denying(one.text)]
-    own_ids = {one.id for one in introducing_own}
-    further = [one for one in distinct if one.id not in own_ids and (one.id in of_best or one in denying)]
-    return _IntroducingTexts([*introducing_own, *further], denying)
+    of_best = {quote.id for introducers in above[:MAX_INTRODUCING] for quote in introducers}
+    distinct = {quote.id: quote for introducers in above for quote in introducers}.values()
+    denying = [quote for quote in distinct if ends_by_denying(quote.text)]
+    introducing_ids = {quote.id for quote in introducing}
+    further = [
+        quote for quote in distinct if quote.id not in introducing_ids and (quote.id in of_best or quote in denying)
+    ]
+    return _IntroducingTexts([*introducing, *further], denying)
 
 
 def _missing(
@@ -135,11 +137,11 @@ def _missing(
 ) -> list[Quote]:
     """What the context lacks: texts that prohibit, then each text that introduces something and what it introduces."""
     quotes = [*introducing.denying]
-    for one in introducing.texts:
-        if one.id in introduced:
-            quotes += [one, *introduced[one.id][:MAX_FOLLOWING]]
+    for quote in introducing.texts:
+        if quote.id in introduced:
+            quotes += [quote, *introduced[quote.id][:MAX_FOLLOWING]]
     present = {hit.quote.id for hit in context.hits}
-    return list({one.id: one for one in quotes if one.id not in present}.values())
+    return list({quote.id: quote for quote in quotes if quote.id not in present}.values())
 
 
 def fitted(context: Context, missing: Sequence[Quote], size: ContextSize, must: Set[str]) -> dict[str, tuple[Hit, ...]]:
@@ -147,8 +149,8 @@ def fitted(context: Context, missing: Sequence[Quote], size: ContextSize, must: 
 
     At most half of the quotes of a kind are missing ones. All texts in `must` are included.
     """
-    texts, images = ([one for one in missing if one.kind == kind] for kind in ("text", "image"))
-    most_texts = max(sum(one.id in must for one in missing), size.texts // 2)
+    texts, images = ([quote for quote in missing if quote.kind == kind] for kind in ("text", "image"))
+    most_texts = max(sum(quote.id in must for quote in missing), size.texts // 2)
     return {
         "texts": _with_added(context.texts, texts[:most_texts], size.texts, must),
         "images": _with_added(context.images, images[: size.images // 2], size.images, must),
@@ -178,10 +180,10 @@ def _with_added(hits: Sequence[Hit], added: Sequence[Quote], most: int, must: Co
 
 def _introducers_of(quote: Quote, pages: FilteredPages) -> Iterator[Quote]:
     """The text that introduces a quote, the one that introduces that, and so on."""
-    one = _introducer_of(quote, pages)
-    while one is not None:
-        yield one
-        one = _introducer_of(one, pages)
+    introducer = _introducer_of(quote, pages)
+    while introducer is not None:
+        yield introducer
+        introducer = _introducer_of(introducer, pages)
 
 
 def _introducer_of(quote: Quote, pages: FilteredPages) -> Quote | None:
@@ -193,7 +195,7 @@ def _introducer_of(quote: Quote, pages: FilteredPages) -> Quote | None:
             return None
         if introduces(earlier.text):
             introduced = _introduced_by(earlier, pages)
-            return earlier if any(each.id == quote.id for each in introduced) else None
+            return earlier if any(following.id == quote.id for following in introduced) else None
         may_stand_between = (
             earlier.layout in MAY_INTERRUPT_INTRODUCED
             or _FOOTNOTE.match(earlier.text)
@@ -224,13 +226,13 @@ def _introduced_by(quote: Quote, pages: FilteredPages) -> list[Quote]:
     return introduced
 
 
-def _are_items(introducing: Quote, one: Quote, other: Quote) -> bool:
+def _are_items(introducing: Quote, first: Quote, second: Quote) -> bool:
     """Whether two paragraphs are indented alike below what introduces them, like list items whose bullets are drawn."""
-    indented = introducing.has_pages and one.bbox[0] - introducing.bbox[0] >= MIN_INDENT
-    return indented and introducing.page == one.page and _are_beneath_one_another(one, other)
+    indented = introducing.has_pages and first.bbox[0] - introducing.bbox[0] >= MIN_INDENT
+    return indented and introducing.page == first.page and _are_beneath_one_another(first, second)
 
 
-def _are_beneath_one_another(one: Quote, other: Quote) -> bool:
+def _are_beneath_one_another(first: Quote, second: Quote) -> bool:
     """Whether two paragraphs of a page have the same left edge."""
-    on_page = one.has_pages and one.page == other.page and one.layout == other.layout == "paragraph"
-    return on_page and abs(one.bbox[0] - other.bbox[0]) <= SAME_EDGE
+    on_page = first.has_pages and first.page == second.page and first.layout == second.layout == "paragraph"
+    return on_page and abs(first.bbox[0] - second.bbox[0]) <= SAME_EDGE

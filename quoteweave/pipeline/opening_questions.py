@@ -32,43 +32,45 @@ def opening_questions(collection: Collection, ask: Callable[[str], Answer], most
     heading. There are none if the documents have nothing of the kind. Raises what `ask` raises.
     """
     documents = collection.documents()[:MAX_READ]
-    found = (list(_candidates(collection.document_quotes(document.name))) for document in documents)
-    in_turn = zip_longest(*islice(filter(None, found), MAX_DOCUMENTS))
-    candidates = [each for each in chain.from_iterable(in_turn) if each is not None]
-    answered = (question for question, quote in candidates[:MAX_TRIED] if _answers(ask(question), quote))
+    candidates_of_documents = (list(_candidates(collection.document_quotes(document.name))) for document in documents)
+    in_turn = zip_longest(*islice(filter(None, candidates_of_documents), MAX_DOCUMENTS))
+    candidates = [candidate for candidate in chain.from_iterable(in_turn) if candidate is not None]
+    answered = (question for question, quote in candidates[:MAX_TRIED] if _cites_source(ask(question), quote))
     return tuple(islice(answered, most))
 
 
-def _answers(answer: Answer, quote: Quote) -> bool:
+def _cites_source(answer: Answer, quote: Quote) -> bool:
     """Whether an answer cites the quote or, for a heading, anything on its page."""
     place = (quote.document, quote.page) if quote.layout == "title" else None
-    found = any(place == (cited.document, cited.page) or cited.quote_id == quote.id for cited in answer.citations)
-    return answer.status == "answered" and found
+    is_cited = any(place == (cited.document, cited.page) or cited.quote_id == quote.id for cited in answer.citations)
+    return answer.status == "answered" and is_cited
 
 
 def _candidates(quotes: Sequence[Quote]) -> Iterator[tuple[str, Quote]]:
     """Yield questions, each with the quote that answers it, of each kind in turn."""
     within = {word for quote in quotes if quote.layout == "paragraph" for word in _WITHIN.findall(quote.text)}
-    defined = (found for quote in quotes if (found := _of_definition(quote, within)))
-    titled = (found for quote in quotes if (found := _of_heading(quote)))
-    counted = (found for quote in quotes if (found := _of_table(quote)))
+    defined = (candidate for quote in quotes if (candidate := _definition_question(quote, within)))
+    titled = (candidate for quote in quotes if (candidate := _heading_question(quote)))
+    counted = (candidate for quote in quotes if (candidate := _table_question(quote)))
     kinds = (islice(kind, MAX_OF_A_KIND) for kind in (counted, defined, titled))
-    yield from dict.fromkeys(each for each in chain.from_iterable(zip_longest(*kinds)) if each is not None)
+    yield from dict.fromkeys(
+        candidate for candidate in chain.from_iterable(zip_longest(*kinds)) if candidate is not None
+    )
 
 
-def _of_definition(quote: Quote, within: AbstractSet[str]) -> tuple[str, Quote] | None:
+def _definition_question(quote: Quote, within: AbstractSet[str]) -> tuple[str, Quote] | None:
     match = _DEFINITION.match(quote.text) if quote.layout == "paragraph" else None
     # "There is a" and "This is a" do not name what they define.
     if match is None or set(match[2].casefold().split()) & STOP_WORDS:
         return None
-    first, space, rest = match[2].partition(" ")
+    first, space, other_words = match[2].partition(" ")
     # The first word becomes lower case if it is so within sentences, and only so: "Python" is a name beside `python`.
     is_name = first.lower() not in within or first in within
-    term = f"{first if is_name else first.lower()}{space}{rest}"
+    term = f"{first if is_name else first.lower()}{space}{other_words}"
     return f"What {match[3]} {(match[1] or '').lower()}{term}?", quote
 
 
-def _of_heading(quote: Quote) -> tuple[str, Quote] | None:
+def _heading_question(quote: Quote) -> tuple[str, Quote] | None:
     if quote.layout != "title":
         return None
     if match := _HOW_TO.fullmatch(quote.text):
@@ -77,7 +79,7 @@ def _of_heading(quote: Quote) -> tuple[str, Quote] | None:
     return None if match is None else (match[1], quote)
 
 
-def _of_table(quote: Quote) -> tuple[str, Quote] | None:
+def _table_question(quote: Quote) -> tuple[str, Quote] | None:
     """Ask for the figure in a table's first row: in the last column that is a year, or in the only one.
 
     Where no column is a year, a row of several words that are no name is asked for: "Rated power", not "New Zealand".
@@ -89,5 +91,5 @@ def _of_table(quote: Quote) -> tuple[str, Quote] | None:
     years = [head for head, cell in zip(*rows, strict=True) if _YEAR.fullmatch(head) and cell.strip()]
     if years:
         return f"What is the figure for “{name}” in {years[-1]}?", quote
-    is_told = len(figures) == 1 and _FIGURE.search(figures[0]) is not None
-    return (f"What is the {name.lower()}?", quote) if is_told and " " in name and name[1:].islower() else None
+    has_one_figure = len(figures) == 1 and _FIGURE.search(figures[0]) is not None
+    return (f"What is the {name.lower()}?", quote) if has_one_figure and " " in name and name[1:].islower() else None

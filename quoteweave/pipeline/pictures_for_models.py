@@ -78,16 +78,16 @@ class CollectionPictures:
 
         return self._of_crop(quote, _drawn)
 
-    def _of_crop(self, quote: Quote, read: Callable[[Path], T]) -> T:
+    def _of_crop(self, quote: Quote, read_file: Callable[[Path], T]) -> T:
         """Return what `read` makes of a quote's stored crop. Raises DocumentError, which names quote and file."""
         try:
-            return read(self._collection.images.verified(quote.image or ""))
+            return read_file(self._collection.images.verified(quote.image or ""))
         except UsageError:
             raise  # a language that OCR does not know is not the crop's fault
         except Exception as error:  # Pillow may raise any kind of error for a damaged file
-            why, remedy = (error.summary, error.remedy) if isinstance(error, QuoteweaveError) else (str(error), None)
-            what = f"the crop of quote {quote.id} of {quote.document!r} cannot be read"
-            raise DocumentError(f"{what}: {why}", remedy=remedy) from error
+            reason, remedy = (error.summary, error.remedy) if isinstance(error, QuoteweaveError) else (str(error), None)
+            failure = f"the crop of quote {quote.id} of {quote.document!r} cannot be read"
+            raise DocumentError(f"{failure}: {reason}", remedy=remedy) from error
 
     def page_key(self, document: str, page: int) -> str | None:
         """A key that changes with the page's picture; None if the document has no pages of its own.
@@ -141,8 +141,8 @@ class CollectionPictures:
             if quote.image is not None and quote.ocr_text is None
             if (language := languages.get(quote.document)) is not None
         }
-        kept = self._collection.ocr_texts
-        return [quote for (image, language), quote in quotes.items() if kept.get(image, language) is None]
+        ocr_texts = self._collection.ocr_texts
+        return [quote for (image, language), quote in quotes.items() if ocr_texts.get(image, language) is None]
 
     def _announce(self) -> None:
         if not self._announced:
@@ -191,13 +191,15 @@ class CollectionPictures:
             return True  # the file is missing or damaged; drawing it will report that
 
     @contextmanager
-    def _name_source_in_errors(self, what: str, document: str) -> Iterator[None]:
+    def _name_source_in_errors(self, picture_name: str, document: str) -> Iterator[None]:
         """Re-raise errors as DocumentError naming the picture; a missing stored file concerns one document only."""
         try:
             yield
         except (CollectionError, DocumentError) as error:
-            why = self._describe_error(error, document)
-            raise DocumentError(f"{what} of {document!r} cannot be shown: {why}", remedy=error.remedy) from error
+            reason = self._describe_error(error, document)
+            raise DocumentError(
+                f"{picture_name} of {document!r} cannot be shown: {reason}", remedy=error.remedy
+            ) from error
 
     def _describe_error(self, error: QuoteweaveError, document: str) -> str:
         """Return the error's words without the stored file's internal name and without the document, named already."""

@@ -28,11 +28,11 @@ def page_picture(collection: Collection, document: str, page: int, *, password: 
 
     Raises UsageError for an unknown document, DocumentError if its file cannot be drawn.
     """
-    found = collection.document(document)
-    if found.format not in set(Format):  # imported without its file
+    stored = collection.document(document)
+    if stored.format not in set(Format):  # imported without its file
         return None
-    draw = draw_within_limits if _is_untried(collection, found, page) else render_document_page
-    return draw(collection.source_file(document), Format(found.format), page, password)
+    draw = draw_within_limits if _is_untried(collection, stored, page) else render_document_page
+    return draw(collection.source_file(document), Format(stored.format), page, password)
 
 
 def _is_untried(collection: Collection, document: Document, page: int) -> bool:

@@ -46,10 +46,10 @@ def load_preset(name: str, *kinds: PresetKind) -> Preset:
     """Return the preset of that name. Raises UsageError for an unknown one, and for one that is of none of `kinds`."""
     known = {preset.name: preset for preset in list_presets() if preset.kind in kinds or not kinds}
     if name not in known:
-        other = next((preset for preset in list_presets() if preset.name == name), None)
-        reason = "there is no such preset" if other is None else f"it is for {other.kind}"
-        near = similar_names(name, known) if other is None else []
-        hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+        named = next((preset for preset in list_presets() if preset.name == name), None)
+        reason = "there is no such preset" if named is None else f"it is for {named.kind}"
+        similar = similar_names(name, known) if named is None else []
+        hint = f"did you mean {' or '.join(map(repr, similar))}? " if similar else ""
         raise UsageError(f"preset {name!r}: {reason}; {hint}there are: {', '.join(known) or 'none'}")
     return known[name]
 
@@ -71,8 +71,8 @@ class PresetSettings(Record):
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_from_preset(cls, given: object) -> object:
-        if not (isinstance(given, Mapping) and isinstance(given.get("preset"), str)):
-            return given
-        held = load_preset(given["preset"], *cls.PRESET_KINDS).settings
-        return {**{key: value for key, value in held.items() if key in cls.model_fields}, **given}
+    def _fill_from_preset(cls, values: object) -> object:
+        if not (isinstance(values, Mapping) and isinstance(values.get("preset"), str)):
+            return values
+        preset_values = load_preset(values["preset"], *cls.PRESET_KINDS).settings
+        return {**{key: value for key, value in preset_values.items() if key in cls.model_fields}, **values}

@@ -172,11 +172,11 @@ class Rag:
         started, query = time.perf_counter(), Query(text=question)
         within = self._where.intersect(where)
         with record_spending() as recorder:
-            found = await self._search.context(query, self._size, where=within)
+            retrieved = await self._search.context(query, self._size, where=within)
         unread = self._search.unread_note(question, within)
-        notes = tuple(note for note in found.trace.notes if unread is None or note != unread.text)
-        trace = found.trace.model_copy(update={"notes": notes})
-        context, cut_quotes = fit_to_window(found.context, self._window, question)
+        notes = tuple(note for note in retrieved.trace.notes if unread is None or note != unread.text)
+        trace = retrieved.trace.model_copy(update={"notes": notes})
+        context, cut_quotes = fit_to_window(retrieved.context, self._window, question)
         early_abstention = self._gate.check_context(question, context)
         return _PreparedQuestion(
             query, context, trace, early_abstention, started, cut_quotes, recorder.spending, unread

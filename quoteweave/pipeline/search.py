@@ -170,9 +170,9 @@ class Search:
         state, where, lost = _SearchState(query), where or Filter(), tuple[str, ...]()
         if self._collection is not None:
             with state.timed("search"):
-                within = await self._run(query, within_named_files, query.text, self._collection, where)
-                asked, where, note, lost = within
-                structured = await self._run(query, structure_context, asked, self._collection, where)
+                named = await self._run(query, within_named_files, query.text, self._collection, where)
+                where, note, lost = named
+                structured = await self._run(query, structure_context, query.text, self._collection, where)
             state.add_notes(note)
             if structured is not None:
                 state.add_notes(lost_files_note(lost, structured.hits))
@@ -200,15 +200,15 @@ class Search:
     ) -> Context:
         """Return the context of one size from ranked texts and images."""
         texts, images = tuple(ranked[0][: size.texts]), tuple(ranked[1][: size.images])
-        told = state.explanation
+        explanation = state.explanation
         context = Context(
             texts=texts,
             images=images,
-            rarity=told.rarity,
-            variety=told.variety,
-            places=told.places,
-            spellings=told.spellings,
-            synonyms=told.synonyms,
+            rarity=explanation.rarity,
+            variety=explanation.variety,
+            places=explanation.places,
+            spellings=explanation.spellings,
+            synonyms=explanation.synonyms,
         )
         if self._collection is None:
             return context
@@ -222,8 +222,8 @@ class Search:
             for add in (add_introduced, add_front_matter):
                 context = await self._run(state.query, add, state.query.text, context, pages, size)
             known = {hit.quote.document for hit in context.hits}
-            others = tuple(hit for hit in further if hit.quote.document not in known)
-            return context.model_copy(update={"further": others})
+            others_documents = tuple(hit for hit in further if hit.quote.document not in known)
+            return context.model_copy(update={"further": others_documents})
 
     async def _expand(self, state: "_SearchState", where: Filter | None) -> None:
         if self._expander is not None:
@@ -306,9 +306,9 @@ class Search:
         depth = most
         while True:
             rankings = self._retriever.search(queries, depth, where=where)
-            found = (rankings[0] if len(rankings) == 1 else reciprocal_rank_fusion(rankings))[:depth]
-            hits = without_repeats(found) if distinct else found
-            if len(hits) >= most or len(found) < depth:
+            pooled = (rankings[0] if len(rankings) == 1 else reciprocal_rank_fusion(rankings))[:depth]
+            hits = without_repeats(pooled) if distinct else pooled
+            if len(hits) >= most or len(pooled) < depth:
                 return hits[:most]
             depth *= 2
 
@@ -353,9 +353,9 @@ def definitions_first(question: str, hits: Sequence[Hit]) -> list[Hit]:
     subject = [word for word in subject_terms(terms) if word not in field]
     says = partial(says_what, subject=subject, by_kind=True, is_name=terms.names.issuperset(subject))
     saying = [hit for hit in hits if subject and any(map(says, sentence_texts(hit.quote.text)))]
-    best, known = max((hit.score for hit in hits), default=0.0), {id(hit) for hit in saying}
+    best, saying_ids = max((hit.score for hit in hits), default=0.0), {id(hit) for hit in saying}
     first = [hit.model_copy(update={"score": best}) for hit in saying]
-    ordered = [*first, *(hit for hit in hits if id(hit) not in known)]
+    ordered = [*first, *(hit for hit in hits if id(hit) not in saying_ids)]
     return [hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(ordered, start=1)]
 
 
@@ -364,14 +364,14 @@ def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
 
     Of equal quotes on one page, the smallest is kept, at the best rank: for example a picture and not the whole page.
     """
-    kept: dict[tuple[str, ...], Hit] = {}
+    first_hits: dict[tuple[str, ...], Hit] = {}
     for hit in hits:
         quote = hit.quote
         key = (quote.document, quote.kind, copy_key(quote))
-        first = kept.setdefault(key, hit)
+        first = first_hits.setdefault(key, hit)
         if quote.page == first.quote.page and area(quote.bbox) < area(first.quote.bbox):
-            kept[key] = first.model_copy(update={"quote": quote})
-    ranked = enumerate(kept.values(), 1)
+            first_hits[key] = first.model_copy(update={"quote": quote})
+    ranked = enumerate(first_hits.values(), 1)
     return [hit if hit.rank == rank else hit.model_copy(update={"rank": rank}) for rank, hit in ranked]
 
 

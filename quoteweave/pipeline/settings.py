@@ -64,14 +64,14 @@ class ResourceSettings(Record):
     @property
     def retry_options(self) -> RetryOptions:
         """Timeouts and retries for endpoints, only those that are set, as each client has its own defaults."""
-        found = RetryOptions()
+        options = RetryOptions()
         if self.timeout_s is not None:
-            found["timeout_s"] = self.timeout_s
+            options["timeout_s"] = self.timeout_s
         if self.call_limit_s is not None:
-            found["call_limit_s"] = self.call_limit_s
+            options["call_limit_s"] = self.call_limit_s
         if self.retries is not None:
-            found["max_retries"] = self.retries
-        return found
+            options["max_retries"] = self.retries
+        return options
 
 
 class RetrievalSettings(PresetSettings, ResourceSettings):
@@ -121,30 +121,30 @@ class RetrievalSettings(PresetSettings, ResourceSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _name_retriever(cls, given: object) -> object:
+    def _name_retriever(cls, values: object) -> object:
         """Refuse a preset of retrieval without a retriever, as such a preset names none."""
-        if isinstance(given, Mapping) and isinstance(given.get("preset"), str) and given.get("retriever") is None:
-            preset = load_preset(given["preset"], *cls.PRESET_KINDS)
+        if isinstance(values, Mapping) and isinstance(values.get("preset"), str) and values.get("retriever") is None:
+            preset = load_preset(values["preset"], *cls.PRESET_KINDS)
             if preset.kind == "retrieval":
                 raise UsageError(
                     f"preset {preset.name!r} says how a retriever is run: name a retriever with -r, or as retriever in "
                     "the configuration, such as bge"
                 )
-        return given
+        return values
 
     @field_validator("retriever")
     @classmethod
-    def _as_published(cls, given: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        if info.data.get("preset") is None:
-            return given
-        preset = load_preset(info.data["preset"])
+    def _as_published(cls, retrievers: tuple[str, ...], validation: ValidationInfo) -> tuple[str, ...]:
+        if validation.data.get("preset") is None:
+            return retrievers
+        preset = load_preset(validation.data["preset"])
         suffixes = {"of_text": preset.text_suffixes, "of_pictures": preset.picture_suffixes}
         if not any(suffixes.values()):
-            return given
+            return retrievers
         # Imported here, as this imports all retrievers, which takes longer than importing all settings.
         from quoteweave.retrievers.make_retriever import with_published_suffixes
 
-        return tuple(with_published_suffixes(text, **suffixes) for text in given)
+        return tuple(with_published_suffixes(text, **suffixes) for text in retrievers)
 
 
 class ChatSettings(ResourceSettings):
@@ -304,8 +304,10 @@ class AnswerSettings(RetrievalSettings, ChatSettings, GateSettings):
         """The context window of the model; None if it is not set."""
         if self.window is None:
             return None
-        shown = self.images and self.model is not None
-        return Window(tokens=self.window, answer=self.max_tokens or 0, pictures=shown, limits=self.picture_limits)
+        shows_pictures = self.images and self.model is not None
+        return Window(
+            tokens=self.window, answer=self.max_tokens or 0, pictures=shows_pictures, limits=self.picture_limits
+        )
 
 
 class Limits(Record):

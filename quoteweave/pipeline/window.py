@@ -38,10 +38,10 @@ def fit_to_window(context: Context, window: Window | None, question: str = "") -
     if window is None:
         return context, 0
     limits = window.limits
-    shown = [hit for hit in context.images if window.pictures and hit.quote.image is not None][: limits.max_pictures]
-    worded = [*context.texts, *(hit for hit in context.images if hit not in shown)]
-    taken = PROMPT_TOKENS + _extra_tokens(context, shown, question) + limits.tokens(len(shown))
-    room = max(0, window.tokens - window.answer - taken)
+    pictured = [hit for hit in context.images if window.pictures and hit.quote.image is not None][: limits.max_pictures]
+    worded = [*context.texts, *(hit for hit in context.images if hit not in pictured)]
+    reserved = PROMPT_TOKENS + _extra_tokens(context, pictured, question) + limits.tokens(len(pictured))
+    room = max(0, window.tokens - window.answer - reserved)
     sizes = [_size(hit.quote.shown_text) for hit in worded]
     most = max_fair_share(sizes, room)
     if most is None:

@@ -70,22 +70,22 @@ class _Text:
         }
         self.marks: defaultdict[Span, list[Citation | UnresolvedMark]] = defaultdict(list)
         # Marks that were taken out are skipped: their positions refer to the model's text, not to the shown text.
-        standing = [mark for mark in answer.unresolved if answer.text[mark.start : mark.end] == mark.mark]
-        named: tuple[Citation | UnresolvedMark, ...] = (*answer.citations, *standing)
-        for mark in named:
+        marks_in_text = [mark for mark in answer.unresolved if answer.text[mark.start : mark.end] == mark.mark]
+        marks: tuple[Citation | UnresolvedMark, ...] = (*answer.citations, *marks_in_text)
+        for mark in marks:
             self.marks[mark.start, mark.end].append(mark)
         self.masked = self.text
         for start, end in self.marks:
             self.masked = self.masked[:start] + _MASK * (end - start) + self.masked[end:]
 
     def passages(self) -> list[Passage]:
-        found: list[Passage] = []
+        answer_passages: list[Passage] = []
         for fenced, start, end in self._stretches():
             if fenced:
-                found.append(Passage(bulleted=False, lines=(), code=self.text[start:end]))
+                answer_passages.append(Passage(bulleted=False, lines=(), code=self.text[start:end]))
             else:
-                found += [self._passage(bulleted, spans) for bulleted, spans in self._groups(start, end)]
-        return found
+                answer_passages += [self._passage(bulleted, spans) for bulleted, spans in self._groups(start, end)]
+        return answer_passages
 
     def _stretches(self) -> Iterator[tuple[bool, int, int]]:
         """The stretches of fenced code and of other text; code that is never closed extends to the end."""
@@ -123,12 +123,12 @@ class _Text:
             start += len(line) + 1
 
     def _passage(self, bulleted: bool, spans: list[Span]) -> Passage:
-        shown = [self.images[place] for span in spans for place in self._shown_within(*span)]
+        shown_images = [self.images[place] for span in spans for place in self._shown_within(*span)]
         if not bulleted and self._is_table(spans):
             rows = tuple(self._cells(span) for at, span in enumerate(spans) if at != 1)
-            return Passage(bulleted=False, lines=(), rows=rows, figures=tuple(shown))
+            return Passage(bulleted=False, lines=(), rows=rows, figures=tuple(shown_images))
         lines = [tuple(self._runs(span)) for span in spans]
-        return Passage(bulleted=bulleted, lines=tuple(filter(self._has_text, lines)), figures=tuple(shown))
+        return Passage(bulleted=bulleted, lines=tuple(filter(self._has_text, lines)), figures=tuple(shown_images))
 
     def _is_table(self, spans: list[Span]) -> bool:
         """Whether these lines are a Markdown table: all begin with a bar, and the second separates the header."""
@@ -140,10 +140,10 @@ class _Text:
         cuts = [at for at in range(start, end) if self.masked[at] == "|"]
         cuts = cuts if cuts[-1] == end - 1 else [*cuts, end]
         cells = []
-        for left, right in itertools.pairwise(cuts):
-            texts = self.masked[left + 1 : right]
-            begin = left + 1 + len(texts) - len(texts.lstrip())
-            cells.append(tuple(self._runs((begin, max(begin, left + 1 + len(texts.rstrip()))))))
+        for left_bar, right_bar in itertools.pairwise(cuts):
+            texts = self.masked[left_bar + 1 : right_bar]
+            begin = left_bar + 1 + len(texts) - len(texts.lstrip())
+            cells.append(tuple(self._runs((begin, max(begin, left_bar + 1 + len(texts.rstrip()))))))
         return tuple(cells)
 
     def _has_text(self, line: tuple[Run, ...]) -> bool:
@@ -157,10 +157,10 @@ class _Text:
 
     def _runs(self, line: Span) -> Iterator[Run]:
         cursor = line[0]
-        for found in _BOLD.finditer(self.masked, *line):
-            yield from self._plain(cursor, found.start(), bold=False)
-            yield from self._plain(*found.span(1), bold=True)
-            cursor = found.end()
+        for bold_match in _BOLD.finditer(self.masked, *line):
+            yield from self._plain(cursor, bold_match.start(), bold=False)
+            yield from self._plain(*bold_match.span(1), bold=True)
+            cursor = bold_match.end()
         yield from self._plain(cursor, line[1], bold=False)
 
     def _plain(self, start: int, end: int, *, bold: bool) -> Iterator[Run]:
@@ -173,12 +173,12 @@ class _Text:
             start = place[1]
             if is_shown_below:
                 continue
-            named = self.marks[place]
+            marks = self.marks[place]
             yield Run(
                 text=self.text[slice(*place)],
                 bold=bold,
-                citations=tuple(mark for mark in named if isinstance(mark, Citation)),
-                unresolved=tuple(mark for mark in named if isinstance(mark, UnresolvedMark)),
+                citations=tuple(mark for mark in marks if isinstance(mark, Citation)),
+                unresolved=tuple(mark for mark in marks if isinstance(mark, UnresolvedMark)),
             )
         if start < end:
             yield Run(text=self.text[start:end], bold=bold)

@@ -49,14 +49,14 @@ def render_answers(views: Sequence[AnswerView], title: str, *, wording: Wording 
 
     pictures = Pictures()
     sections = [section(f"answer-{number}", view, pictures) for number, view in enumerate(views, start=1)]
-    boxes = [box for each in sections for sheet in each.sheets for box in sheet.boxes]
+    boxes = [box for answer_section in sections for sheet in answer_section.sheets for box in sheet.boxes]
     style = (_TEMPLATES / "answer.css").read_text("utf-8") + "".join(map(_placement, boxes))
     script = (_TEMPLATES / "answer.js").read_text("utf-8")
     wording = wording or Wording()
     return _template().render(
         title=title,
         wording=wording,
-        titles={name: one for view in views for name, one in view.titles.items()} if wording.by_title else {},
+        titles={name: heading for view in views for name, heading in view.titles.items()} if wording.by_title else {},
         sections=sections,
         pictures=pictures.all(),
         words=VERDICT_WORDS,

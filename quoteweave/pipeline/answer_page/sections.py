@@ -24,7 +24,7 @@ VERDICT_WORDS: Mapping[Verdict, str] = {
 }
 """The words for each verdict that people read."""
 _MAX_SENTENCE_CHARACTERS = 160
-_FIRST: Sequence[Verdict] = ("unsupported", "supported", "unchecked")
+_BY_WEIGHT: Sequence[Verdict] = ("unsupported", "supported", "unchecked")
 
 
 class CitationVerdict(Record):
@@ -51,8 +51,8 @@ class CheckedCitation(Record):
     @property
     def verdict(self) -> Verdict | None:
         """The overall verdict: `unsupported` if any verdict is, else `supported` if any is."""
-        found = {finding.verdict for finding in self.findings}
-        return next((verdict for verdict in _FIRST if verdict in found), None)
+        verdicts = {finding.verdict for finding in self.findings}
+        return next((verdict for verdict in _BY_WEIGHT if verdict in verdicts), None)
 
     @property
     def words(self) -> str:
@@ -76,19 +76,19 @@ def checked_citations(answer: Answer) -> tuple[CheckedCitation, ...]:
 
 def tally(citations: Sequence[CheckedCitation]) -> list[tuple[Verdict, int]]:
     """Count the citations by verdict, in a fixed order, without verdicts that no citation has."""
-    counts = Counter(one.verdict for one in citations)
+    counts = Counter(citation.verdict for citation in citations)
     return [(verdict, counts[verdict]) for verdict in VERDICT_WORDS if counts[verdict]]
 
 
 def _findings(citation: Citation) -> tuple[CitationVerdict, ...]:
-    found = []
+    verdicts = []
     if citation.verdict is not None:
-        found.append(CitationVerdict(by="By rule", verdict=citation.verdict, reason=citation.reason or ""))
+        verdicts.append(CitationVerdict(by="By rule", verdict=citation.verdict, reason=citation.reason or ""))
     if citation.checker_verdict is not None:
-        found.append(
+        verdicts.append(
             CitationVerdict(by="By the checker", verdict="supported" if citation.checker_verdict else "unsupported")
         )
-    return tuple(found)
+    return tuple(verdicts)
 
 
 class AnswerView(Record):
@@ -213,7 +213,9 @@ class Section(Record):
 
     def source(self, citation: Citation) -> Source:
         """The source that a citation names."""
-        return next(s for s in self.sources if (s.kind, s.number) == (citation.kind, citation.number))
+        return next(
+            source for source in self.sources if (source.kind, source.number) == (citation.kind, citation.number)
+        )
 
     @property
     def cited(self) -> tuple[Source, ...]:
@@ -232,13 +234,17 @@ class Section(Record):
 
     def of(self, citation: Citation) -> CheckedCitation:
         """The verdicts on a citation."""
-        same = (one for one in self.judged if one.citation.start == citation.start)
-        return next(one for one in same if one.citation.number == citation.number)
+        at_same_place = (checked for checked in self.judged if checked.citation.start == citation.start)
+        return next(checked for checked in at_same_place if checked.citation.number == citation.number)
 
-    def found_of(self, source: Source) -> list[CheckedCitation]:
+    def checked_of(self, source: Source) -> list[CheckedCitation]:
         """The verdicts on the citations of a source."""
-        named = (one for one in self.judged if (one.citation.kind, one.citation.number) == (source.kind, source.number))
-        return [one for one in named if one.findings]
+        of_source = (
+            checked
+            for checked in self.judged
+            if (checked.citation.kind, checked.citation.number) == (source.kind, source.number)
+        )
+        return [checked for checked in of_source if checked.findings]
 
 
 class Pictures:
@@ -254,9 +260,9 @@ class Pictures:
     def add(self, view: PagePicture) -> None:
         """Add the picture of a page, unless it has none that browsers show."""
         place = (view.document, view.page.number)
-        data = data_url(view.image)
-        if data and place not in self._by_page:
-            self._by_page[place] = Picture(id=f"picture-{len(self._by_page) + 1}", page=view.page, data=data)
+        url = data_url(view.image)
+        if url and place not in self._by_page:
+            self._by_page[place] = Picture(id=f"picture-{len(self._by_page) + 1}", page=view.page, data=url)
 
     def get(self, document: str, page: int) -> Picture | None:
         """The picture of a page, from 0."""
@@ -317,15 +323,19 @@ def _sources(name: str, view: AnswerView, pictures: Pictures) -> list[Source]:
 
 
 def _sheet(name: str, view: PagePicture, pictures: Pictures, sources: list[Source]) -> Sheet:
-    here = [s for s in sources if s.cited and (s.quote.document, s.quote.page) == (view.document, view.page.number)]
+    cited_sources = [
+        source
+        for source in sources
+        if source.cited and (source.quote.document, source.quote.page) == (view.document, view.page.number)
+    ]
     picture = pictures.get(view.document, view.page.number)
     sheet = Sheet(id=name, document=view.document, page=view.page, picture=picture)
     if picture is None:
-        by_quote = {source.quote.id: source for source in here}
-        quotes = {quote.id: quote for quote in (*view.quotes, *(source.quote for source in here))}
-        texts = tuple((q, by_quote.get(q.id)) for q in quotes.values())
+        by_quote = {source.quote.id: source for source in cited_sources}
+        quotes = {quote.id: quote for quote in (*view.quotes, *(source.quote for source in cited_sources))}
+        texts = tuple((quote, by_quote.get(quote.id)) for quote in quotes.values())
         return sheet.model_copy(update={"texts": texts, "has_pages": all(quote.has_pages for quote in quotes.values())})
-    boxes = [_marked_box(source, view.page) for source in here]
+    boxes = [_marked_box(source, view.page) for source in cited_sources]
     # Large boxes first, so that small ones within them are on top and can be clicked.
     boxes.sort(key=lambda box: -box.width * box.height)
     return sheet.model_copy(update={"boxes": tuple(boxes)})
@@ -335,10 +345,10 @@ def _with_words(sheet: Sheet, citations: Sequence[Citation], sources: Sequence[S
     """The sheet with the supporting words of citations on it, including those of a sentence that continues there."""
     targets = {(source.kind, source.number): source.target for source in sources}
     marked_words = [
-        MarkedWords(target=targets[one.kind, one.number], box=box, estimated=estimated)
-        for one in citations
-        if sheet.picture is not None and one.document == sheet.document
-        for box, estimated in _words_on(one, sheet.page.number)
+        MarkedWords(target=targets[citation.kind, citation.number], box=box, estimated=estimated)
+        for citation in citations
+        if sheet.picture is not None and citation.document == sheet.document
+        for box, estimated in _words_on(citation, sheet.page.number)
     ]
     return sheet.model_copy(update={"words": tuple(dict.fromkeys(marked_words))})
 

@@ -47,8 +47,8 @@ def add_documents(
                 task.update(label=f"reading {name[-40:]}")
                 task.advance(done)
 
-            watch = AddProgress(on_total, on_pages, lambda: task.update(label="indexing"))
-            report = add(opened, paths, options, add_progress or watch)
+            reading_progress = AddProgress(on_total, on_pages, lambda: task.update(label="indexing"))
+            report = add(opened, paths, options, add_progress or reading_progress)
         if not encode:
             return report
         notes = update_indexes(opened, wait=options.wait_s is None, progress=progress)

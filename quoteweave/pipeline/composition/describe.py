@@ -68,16 +68,16 @@ class Picture:
 class Survey:
     """What remains to be described in a collection, and an estimate of its tokens."""
 
-    left: Sequence[Picture]
+    undescribed: Sequence[Picture]
     """Pictures without a description by this model and prompt."""
     done: int
     without_crop: int
     """How many image quotes have no stored crop."""
     input_tokens: int
-    """Estimated tokens for describing the pictures that are left."""
+    """Estimated tokens for describing these pictures."""
     output_tokens: int
     note: str = ""
-    """Which descriptions the file has lost; their pictures are among those left."""
+    """Which descriptions the file has lost; their pictures are among those undescribed."""
 
 
 class PictureDescriber:
@@ -96,21 +96,21 @@ class PictureDescriber:
 
     def survey(self) -> Survey:
         """List the pictures without a description. Raises CollectionError for a damaged file of descriptions."""
-        (described, cut), without = self._known(), 0
+        (described, cut), without_crop = self._known(), 0
         pictures_by_key, stored = dict[str, Picture](), list[str]()
         for document, _, quotes in self.collection.iter_documents_quotes():
             stored += stored_descriptions(document, quotes)
             images = [quote for quote in quotes if quote.kind == "image"]
             pictures = [picture for quote in images if (picture := self._picture(quote)) is not None]
-            without += len(images) - len(pictures)
+            without_crop += len(images) - len(pictures)
             pictures_by_key |= {picture.key: picture for picture in pictures}
         undescribed = [picture for key, picture in pictures_by_key.items() if key not in described]
         a_prompt = TOKENS_PER_IMAGE + estimate_tokens(self.prompt.text)
         captions = sum(estimate_tokens(picture.caption or "") for picture in undescribed)
         return Survey(
-            left=undescribed,
+            undescribed=undescribed,
             done=len(pictures_by_key) - len(undescribed),
-            without_crop=without,
+            without_crop=without_crop,
             input_tokens=len(undescribed) * a_prompt + captions,
             output_tokens=len(undescribed) * REPLY_TOKENS,
             note=LAST_CUT_SHORT if cut else lost_note(self.collection.root, stored, {*described.values()}),
@@ -129,7 +129,7 @@ class PictureDescriber:
         """
         failed, in_a_row = dict[str, str](), 0
 
-        async def one(picture: Picture) -> None:
+        async def describe_and_store(picture: Picture) -> None:
             nonlocal in_a_row
             usage = Usage()
             try:
@@ -147,14 +147,18 @@ class PictureDescriber:
             on_done(usage)
 
         with open_for_append(self._path, checksums=False) as write:
-            await for_each(pictures, one, concurrency=concurrency)
+            await for_each(pictures, describe_and_store, concurrency=concurrency)
         return failed
 
     def words(self, quotes: Sequence[Quote]) -> dict[str, str]:
         """Return descriptions by quote id, for quotes whose `vlm_text` differs from their description."""
-        known, _ = self._known()
+        texts_by_key, _ = self._known()
         pictures = [(quote, self._picture(quote)) for quote in quotes]
-        description = {quote.id: known[picture.key] for quote, picture in pictures if picture and picture.key in known}
+        description = {
+            quote.id: texts_by_key[picture.key]
+            for quote, picture in pictures
+            if picture and picture.key in texts_by_key
+        }
         return {
             quote.id: description[quote.id]
             for quote, _ in pictures
@@ -184,14 +188,14 @@ class PictureDescriber:
 
     async def _ask(self, picture: Picture) -> Description:
         try:
-            data = self.collection.images.read(picture.image)
+            image_bytes = self.collection.images.read(picture.image)
         except CollectionError as error:
             raise UnfitPicture(f"cannot be used ({error})") from error
-        shown = await asyncio.to_thread(encode, data, MAX_PIXELS)
+        encoded = await asyncio.to_thread(encode, image_bytes, MAX_PIXELS)
         prompt = self.prompt.render({"caption": " ".join((picture.caption or "(none)").split())})
         content = [
             {"type": "text", "text": prompt},
-            {"type": "image_url", "image_url": {"url": shown.url}},
+            {"type": "image_url", "image_url": {"url": encoded.url}},
         ]
         completion = await self.model.complete([{"role": "user", "content": content}])
         self.ended_early += bool(ending_warnings(completion.finish_reason))
@@ -266,8 +270,9 @@ def describe_collection(
     settings, options = (settings or ChatSettings()).with_environment(), options or DescribeOptions()
     describer = _describer(collection, settings, options.calls)
     survey = describer.survey()
-    notes = _noted(survey.note, progress)
-    pictures = list(survey.left[: options.limit])
+    if survey.note:
+        progress.note(f"note: {survey.note}")
+    pictures = list(survey.undescribed[: options.limit])
     failed, spent = dict[str, str](), [0, 0]
     if pictures:
         before(_pending(survey, len(pictures), settings))
@@ -315,11 +320,15 @@ def _describe(
             spent[1] += usage.output_tokens or 0
             task.advance()
 
-        return run_sync(describer.describe(pictures, concurrency=concurrency, on_done=on_done))
+        failed = run_sync(describer.describe(pictures, concurrency=concurrency, on_done=on_done))
+    if describer.ended_early:
+        descriptions = pluralize(describer.ended_early, "description")
+        progress.note(f"note: {descriptions} may be cut short: the model was ended early, as at its limit of tokens")
+    return failed
 
 
 def _pending(survey: Survey, pictures: int, settings: ChatSettings) -> PendingDescriptions:
-    share = pictures / len(survey.left)
+    share = pictures / len(survey.undescribed)
     return PendingDescriptions(
         model=settings.model or "",
         pictures=pictures,
@@ -332,15 +341,15 @@ def _pending(survey: Survey, pictures: int, settings: ChatSettings) -> PendingDe
 
 def _store(describer: PictureDescriber, collection: Collection) -> tuple[int, list[str]]:
     """Store descriptions in the quotes and update the lexical index; return how many quotes changed, and notes."""
-    words = {
-        document.name: found
+    descriptions = {
+        document.name: document_descriptions
         for document, _, quotes in collection.iter_documents_quotes()
-        if (found := describer.words(quotes))
+        if (document_descriptions := describer.words(quotes))
     }
-    if not (words or collection.may_have_traces() or has_killed_owner(collection.root)):
+    if not (descriptions or collection.may_have_traces() or has_killed_owner(collection.root)):
         return 0, []
     with collection.writer() as writer:
-        writer.describe(words)
+        writer.describe(descriptions)
         sync_indexes(collection, writer)  # indexes of models are updated afterwards, with progress
         remaining_traces = writer.finish_removals()
-    return sum(map(len, words.values())), list(remaining_traces)
+    return sum(map(len, descriptions.values())), list(remaining_traces)

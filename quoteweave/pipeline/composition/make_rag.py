@@ -45,9 +45,9 @@ class SharedLimits:
 
     def limit(self, model: ChatModel) -> ChatModel:
         """Wrap a model in these limits. Raises UsageError where its price is unknown and spending is limited."""
-        within = model if self._bucket is None else RateLimitedChat(model, self._bucket)
-        within = BudgetedChat(within, self._budget)
-        return within if self._limits.calls is None else CachedChat(within, self._limits.calls)
+        limited = model if self._bucket is None else RateLimitedChat(model, self._bucket)
+        limited = BudgetedChat(limited, self._budget)
+        return limited if self._limits.calls is None else CachedChat(limited, self._limits.calls)
 
     def count_earlier(self, spent: Spending) -> None:
         """Count what earlier commands spent on a resumed run."""
@@ -205,9 +205,9 @@ def make_rag(
     `limits` to all chat models together. With `fallback`, the documents' own sentences answer if the model's endpoint
     fails. Raises UsageError for settings that cannot be used.
     """
-    given = (settings or AnswerSettings()).with_environment()
+    with_environment = (settings or AnswerSettings()).with_environment()
     return make_rag_without_environment(
-        collection, given, where=where, limits=limits, fallback=fallback, progress=progress
+        collection, with_environment, where=where, limits=limits, fallback=fallback, progress=progress
     )
 
 

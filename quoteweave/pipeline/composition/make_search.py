@@ -25,8 +25,8 @@ def read_all_terms(settings: RetrievalSettings) -> tuple[Terms, ...]:
 
 def lexical_fingerprints(settings: RetrievalSettings, terms: Sequence[Terms]) -> dict[str, str]:
     """Return the entries of a run's fingerprints for its terms, independent of file paths, and for no synonyms."""
-    found = {"terms": ", ".join(each.fingerprint for each in terms)} if terms else {}
-    return found if settings.synonyms else {**found, "synonyms": "none"}
+    fingerprints = {"terms": ", ".join(domain_terms.fingerprint for domain_terms in terms)} if terms else {}
+    return fingerprints if settings.synonyms else {**fingerprints, "synonyms": "none"}
 
 
 def resources_of(settings: ResourceSettings, progress: Progress) -> Resources:

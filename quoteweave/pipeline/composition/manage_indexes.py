@@ -64,12 +64,12 @@ def build_index(
         _read_pictures(CollectionPictures(collection), progress)
     name = spec.partition("=")[0]  # without the path, which would leave no room for a bar
     with progress.task(f"loading {name}", unit="views") as task:
-        watch = EmbedProgress(
+        encoding_progress = EmbedProgress(
             lambda views: task.update(total=views, label=f"encoding with {name}"),
             task.advance,
             lambda: task.update(label="building the index"),
         )
-        report = retriever.refresh(watch, wait_s=wait_s, replace=replace)
+        report = retriever.refresh(encoding_progress, wait_s=wait_s, replace=replace)
     _note_cut(retriever, progress)
     if progress.watched:
         note_faster_kind(collection, retriever, progress)
@@ -207,7 +207,7 @@ def _make_without_download(spec: str, collection: Collection, settings: Resource
     """Make the retriever without downloading anything; None for one without vectors."""
     try:
         with downloads_disabled():
-            built = make_retriever(spec, collection, resources_for(collection, settings))
+            retriever = make_retriever(spec, collection, resources_for(collection, settings))
     except ModelNotFound as error:
         checkpoint = parse_spec(spec).checkpoint
         if checkpoint is None or is_local(checkpoint):
@@ -216,7 +216,7 @@ def _make_without_download(spec: str, collection: Collection, settings: Resource
             f"{checkpoint} is not on this machine, and a plan downloads nothing; before it is here, nothing is known "
             "of a model that is not in the catalogue"
         ) from error
-    return built if isinstance(built, VectorRetriever) else None
+    return retriever if isinstance(retriever, VectorRetriever) else None
 
 
 def _note_server(retriever: VectorRetriever, progress: Progress) -> None:

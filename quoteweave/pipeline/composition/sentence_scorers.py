@@ -37,8 +37,8 @@ class EncodedSentences:
         return _regroup(passages, await asyncio.to_thread(self._compute, question, sentences))
 
     def _compute(self, question: str, sentences: list[str]) -> list[float]:
-        (asked,) = self._encoder.encode_queries([question])
-        return [float((asked @ view.T).max(axis=1).sum()) for view in self._encoder.encode_views(sentences)]
+        (question_vectors,) = self._encoder.encode_queries([question])
+        return [float((question_vectors @ view.T).max(axis=1).sum()) for view in self._encoder.encode_views(sentences)]
 
 
 class RerankedSentences:
@@ -105,8 +105,8 @@ def _names() -> list[str]:
 
 def _regroup(passages: Sequence[Sequence[str]], scores: Sequence[float]) -> list[list[float | None]]:
     """Group the scores of all sentences by passage."""
-    left = iter(scores)
-    return [list(islice(left, len(passage))) for passage in passages]
+    scores_left = iter(scores)
+    return [list(islice(scores_left, len(passage))) for passage in passages]
 
 
 def _as_hit(number: int, sentence: str) -> Hit:

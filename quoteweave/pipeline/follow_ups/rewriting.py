@@ -54,11 +54,11 @@ class StandaloneQuestion(Record):
         notes = (self.note, *trace.notes) if self.note else trace.notes
         if self.rewritten_by is None:
             return trace.model_copy(update={"notes": notes})
-        read = f"It follows what was asked before, and was read as: {self.question}"
+        reading = f"It follows what was asked before, and was read as: {self.question}"
         update = {
             "standalone_question": self.question,
             "rewritten_by": self.rewritten_by,
-            "interpretation": (read, *trace.interpretation),
+            "interpretation": (reading, *trace.interpretation),
         }
         return trace.model_copy(update={"notes": notes, **update})
 
@@ -142,11 +142,11 @@ def _has_question(history: Sequence[Message]) -> bool:
 
 
 def _by_rule(question: str, history: Sequence[Message], note: str | None = None) -> StandaloneQuestion:
-    before = [message.content for message in history if message.role == "user"]
-    written = rewrite_by_rule(question, before)
-    if written is None or written == question:
+    questions_before = [message.content for message in history if message.role == "user"]
+    rewritten = rewrite_by_rule(question, questions_before)
+    if rewritten is None or rewritten == question:
         return StandaloneQuestion(question=question, note=note)
-    return StandaloneQuestion(question=written, rewritten_by="rule", note=note)
+    return StandaloneQuestion(question=rewritten, rewritten_by="rule", note=note)
 
 
 def _plain(content: str) -> str:

@@ -82,9 +82,9 @@ def rewrite_by_rule(question: str, before: Sequence[str]) -> str | None:
     `before` are the questions that were asked before it, oldest first.
     """
     previous = ""
-    for asked in before[-MAX_TURNS:]:
-        if words(asked) and not _COURTESY.fullmatch(asked.strip()):
-            previous = (_rewrite(asked, previous) if previous else None) or asked
+    for earlier in before[-MAX_TURNS:]:
+        if words(earlier) and not _COURTESY.fullmatch(earlier.strip()):
+            previous = (_rewrite(earlier, previous) if previous else None) or earlier
     return _rewrite(question, previous) if previous else None
 
 
@@ -94,41 +94,41 @@ def _rewrite(question: str, previous: str) -> str | None:
         return None
     plain = line.rstrip(" ?.!")
     lead = _LEAD.match(plain)
-    rest = plain[lead.end() :] if lead else plain
-    if _BARE.fullmatch(rest):
-        return _complete_question_word(rest, previous)
-    if _MORE.fullmatch(rest):
-        return _regarding(rest, previous, line)
-    about = _WHAT_ABOUT.match(rest)
-    part = rest[about.end() :] if about else rest
+    body = plain[lead.end() :] if lead else plain
+    if _BARE.fullmatch(body):
+        return _complete_question_word(body, previous)
+    if _MORE.fullmatch(body):
+        return _regarding(body, previous, line)
+    about = _WHAT_ABOUT.match(body)
+    part = body[about.end() :] if about else body
     if about or _is_part(part, led=lead is not None, asks=line.endswith("?")):
         return _complete(part, previous, line)
-    return _resolve(_capitalised(rest) + line[len(plain) :], previous)
+    return _resolve(_capitalised(body) + line[len(plain) :], previous)
 
 
 def _is_part(text: str, *, led: bool, asks: bool) -> bool:
     """Whether a text without a verb can only be understood as part of the question before."""
-    read = read_words(text)
-    if not read or len(read) > MAX_PART_WORDS:
+    tokens = read_words(text)
+    if not tokens or len(tokens) > MAX_PART_WORDS:
         return False
-    if _is_bare_quantity(read):
+    if _is_bare_quantity(tokens):
         return True
-    if any(word.low in AUXILIARIES | QUESTION_WORDS | COMMANDS for word in read if word.text != "May"):
+    if any(word.low in AUXILIARIES | QUESTION_WORDS | COMMANDS for word in tokens if word.text != "May"):
         return False
     times = times_in(text)
     is_time = len(times) == 1 and (times[0].start, times[0].end) == (0, len(text))
-    opens = read[0].role == "preposition" and len(read) > 1
-    return led or opens or (asks and (is_time or (read[0].role == "determiner" and len(read) <= 3)))
+    opens = tokens[0].role == "preposition" and len(tokens) > 1
+    return led or opens or (asks and (is_time or (tokens[0].role == "determiner" and len(tokens) <= 3)))
 
 
-def _is_bare_quantity(read: Sequence[Word]) -> bool:
+def _is_bare_quantity(tokens: Sequence[Word]) -> bool:
     """Whether it is "how many" or "how much", followed only by a place or time: "How many in June"."""
-    asks = [word.low for word in read[:2]] in (["how", "many"], ["how", "much"])
-    return asks and len(read) > 3 and read[2].low in PREPOSITIONS and not _has_auxiliary(read)
+    asks = [word.low for word in tokens[:2]] in (["how", "many"], ["how", "much"])
+    return asks and len(tokens) > 3 and tokens[2].low in PREPOSITIONS and not _has_auxiliary(tokens)
 
 
-def _has_auxiliary(read: Iterable[Word]) -> bool:
-    return any(word.low in AUXILIARIES and word.text != "May" for word in read)
+def _has_auxiliary(tokens: Iterable[Word]) -> bool:
+    return any(word.low in AUXILIARIES and word.text != "May" for word in tokens)
 
 
 def _complete_question_word(question: str, previous: str) -> str | None:
@@ -149,21 +149,21 @@ def _regarding(question: str, previous: str, line: str) -> str | None:
 
 def _complete(part: str, previous: str, line: str) -> str | None:
     """Put a part of a question into the question before it: in place of what it corresponds to, or at its end."""
-    read = read_words(part)
-    if _is_bare_quantity(read):
-        part = part[read[2].start :]
-    if any(word.role == "pronoun" or word.low in POSSESSIVES for word in read):
+    tokens = read_words(part)
+    if _is_bare_quantity(tokens):
+        part = part[tokens[2].start :]
+    if any(word.role == "pronoun" or word.low in POSSESSIVES for word in tokens):
         return _resolve(f"What about {part}?", previous)
-    text: str | None = previous
-    rest, time = _split_time(part)
+    completed: str | None = previous
+    name_or_place, time = _split_time(part)
     if time is not None:
-        text = _with_time(previous, time)
-    if rest and text is not None:
-        opens = read[0].role == "preposition"
-        text = _with_place(text, rest) if opens else _with_name(text, rest)
-    if text is not None:
-        return text
-    if len(words(rest)) > 2 and time is None:
+        completed = _with_time(previous, time)
+    if name_or_place and completed is not None:
+        opens = tokens[0].role == "preposition"
+        completed = _with_place(completed, name_or_place) if opens else _with_name(completed, name_or_place)
+    if completed is not None:
+        return completed
+    if len(words(name_or_place)) > 2 and time is None:
         return None  # so many words can be understood alone
     return f"{previous.rstrip(' ?.!')}, and what about {part}?" if line else None
 
@@ -178,36 +178,36 @@ def _split_time(part: str) -> tuple[str, Time | None]:
 
 def _with_time(previous: str, time: Time) -> str | None:
     """Replace the time of a question, or add it; None if the question mentions several times."""
-    found = times_in(previous)
-    if len(found) > 1:
+    times = times_in(previous)
+    if len(times) > 1:
         return None
-    if not found:
+    if not times:
         preposition = time.preposition or ("" if time.relative else "in")
         return _append(previous, f"{preposition} {time.text}")
-    old = found[0]
-    year = time.year or ("" if time.relative else old.year)
-    unit = time.unit or ("" if time.relative or not time.year else old.unit)
-    new = Time(0, 0, "", unit, year, time.relative).text
-    preposition = time.preposition or old.preposition or "in"
+    old_time = times[0]
+    year = time.year or ("" if time.relative else old_time.year)
+    unit = time.unit or ("" if time.relative or not time.year else old_time.unit)
+    new_time = Time(0, 0, "", unit, year, time.relative).text
+    preposition = time.preposition or old_time.preposition or "in"
     is_bare = time.relative and not time.preposition
-    stands_alone = old.relative and not old.preposition
-    if is_bare or (not old.preposition and not stands_alone):
+    stands_alone = old_time.relative and not old_time.preposition
+    if is_bare or (not old_time.preposition and not stands_alone):
         preposition = ""
-    return f"{previous[: old.start]}{preposition} {new}".replace("  ", " ") + previous[old.end :]
+    return f"{previous[: old_time.start]}{preposition} {new_time}".replace("  ", " ") + previous[old_time.end :]
 
 
 def _with_place(previous: str, part: str) -> str | None:
     """Replace the words after the same preposition, or add the part; None if there are several such places."""
     preposition = read_words(part)[0].low
-    read, taken = read_words(previous), times_in(previous)
+    tokens, times = read_words(previous), times_in(previous)
     spans: list[tuple[int, int]] = []
-    for at, word in enumerate(read):
-        if word.low == preposition and not any(time.start <= word.start < time.end for time in taken):
+    for at, word in enumerate(tokens):
+        if word.low == preposition and not any(time.start <= word.start < time.end for time in times):
             end = at + 1
-            while end < len(read) and read[end].role in ("word", "determiner") and not _begins(read[end], taken):
+            while end < len(tokens) and tokens[end].role in ("word", "determiner") and not _begins(tokens[end], times):
                 end += 1
             if end > at + 1:
-                spans.append((word.start, read[end - 1].end))
+                spans.append((word.start, tokens[end - 1].end))
     if len(spans) > 1:
         return None
     if not spans:
@@ -235,10 +235,14 @@ def _with_name(previous: str, part: str) -> str | None:
         heads = _counted(previous, phrases) if read_words(part)[0].role == "word" else _only_thing(previous, phrases)
     if len(heads) != 1:
         return _with_kind(previous, part)
-    old = heads[0]
-    had, has = read_words(old.text)[0], read_words(part)[0]
-    determiner = f"{had.text} " if had.role == "determiner" and has.role != "determiner" and not is_name else ""
-    return f"{previous[: old.start]}{determiner}{_lowered(part)}{previous[old.end :]}"
+    replaced = heads[0]
+    old_first, new_first = read_words(replaced.text)[0], read_words(part)[0]
+    determiner = (
+        f"{old_first.text} "
+        if old_first.role == "determiner" and new_first.role != "determiner" and not is_name
+        else ""
+    )
+    return f"{previous[: replaced.start]}{determiner}{_lowered(part)}{previous[replaced.end :]}"
 
 
 def _with_kind(previous: str, part: str) -> str | None:
@@ -246,10 +250,10 @@ def _with_kind(previous: str, part: str) -> str | None:
 
     The unit ("per night") belongs to the first kind and is dropped. None if there is no such phrase, or several.
     """
-    found = list(_OF_KIND.finditer(previous))
-    if len(found) != 1 or sum(word.low == "for" for word in read_words(previous)) != 1 or not _KIND.fullmatch(part):
+    matches = list(_OF_KIND.finditer(previous))
+    if len(matches) != 1 or sum(word.low == "for" for word in read_words(previous)) != 1 or not _KIND.fullmatch(part):
         return None
-    return f"{previous[: found[0].start(1)]}{part}{previous[found[0].end(1) :]}"
+    return f"{previous[: matches[0].start(1)]}{part}{previous[matches[0].end(1) :]}"
 
 
 def _counted(previous: str, phrases: Sequence[NounPhrase]) -> list[NounPhrase]:
@@ -267,69 +271,69 @@ def _resolve(question: str, previous: str) -> str | None:
     """Replace a pronoun that refers to the question before; None if there is none."""
     if _EXPLETIVE.search(question):
         return None
-    if (past := _THAT_TIME.search(question)) and len(times := times_in(previous)) == 1:
-        then = f"{times[0].preposition or 'in'} {times[0].text}"
-        return f"{question[: past.start()]}{then}{question[past.end() :]}"
-    read = read_words(question)
-    pronouns = [at for at in range(len(read)) if _refers(read, at, question)]
+    if (that_time := _THAT_TIME.search(question)) and len(times := times_in(previous)) == 1:
+        time_words = f"{times[0].preposition or 'in'} {times[0].text}"
+        return f"{question[: that_time.start()]}{time_words}{question[that_time.end() :]}"
+    tokens = read_words(question)
+    pronouns = [at for at in range(len(tokens)) if _refers(tokens, at, question)]
     if not pronouns:
         plain = question.rstrip(" ?.!")
         return _regarding(plain, previous, question) if _ANAPHORIC.search(plain) else None
-    names = {_antecedent(read, at, previous) for at in pronouns}
+    names = {_antecedent(tokens, at, previous) for at in pronouns}
     name = names.pop()
     if names or name is None:
         return _regarding(question.rstrip(" ?.!"), previous, question)
     for at in reversed(pronouns):
-        start, end, new = read[at].start, _end(read, at), name
-        if read[at].low in POSSESSIVES and _is_possessive(read, at):
-            new = f"{name}'" if name.endswith("s") else f"{name}'s"
-        question = f"{question[:start]}{new}{question[end:]}"
+        start, end, replacement = tokens[at].start, _end(tokens, at), name
+        if tokens[at].low in POSSESSIVES and _is_possessive(tokens, at):
+            replacement = f"{name}'" if name.endswith("s") else f"{name}'s"
+        question = f"{question[:start]}{replacement}{question[end:]}"
     return _capitalised(question)
 
 
-def _refers(read: Sequence[Word], at: int, question: str) -> bool:
+def _refers(tokens: Sequence[Word], at: int, question: str) -> bool:
     """Whether a word is a pronoun for something of the question before, and for nothing of its own question."""
-    word = read[at]
-    if word.low not in PRONOUNS | POSSESSIVES or not _is_reference(read, at):
+    word = tokens[at]
+    if word.low not in PRONOUNS | POSSESSIVES or not _is_reference(tokens, at):
         return False
-    if word.low in POSSESSIVES and _is_possessive(read, at):
+    if word.low in POSSESSIVES and _is_possessive(tokens, at):
         return not noun_phrases(question[: word.start])
-    clauses = [joint for joint in read[:at] if joint.role == "joint" or joint.text == ","]
+    clauses = [joint for joint in tokens[:at] if joint.role == "joint" or joint.text == ","]
     return not (clauses and noun_phrases(question[: clauses[-1].start]))
 
 
-def _is_reference(read: Sequence[Word], at: int) -> bool:
+def _is_reference(tokens: Sequence[Word], at: int) -> bool:
     """Whether `this`, `that`, `these` or `those` refers back, and not to the documents, and does not begin a clause."""
-    low, last = read[at].low, at + 1 == len(read) or read[at + 1].role == "end"
-    behind = read[at + 1].role if at + 1 < len(read) else "end"
-    before = read[at - 1].role if at else "end"
+    low, last = tokens[at].low, at + 1 == len(tokens) or tokens[at + 1].role == "end"
+    behind = tokens[at + 1].role if at + 1 < len(tokens) else "end"
+    before = tokens[at - 1].role if at else "end"
     if low == "this":
         return behind not in ("word", "other")
     if low == "that":
         return last or (behind in ("auxiliary", "preposition", "word") and before in ("auxiliary", "preposition"))
     if low in ("these", "those"):
-        return last or read[at + 1].low not in _NOT_REFERRED
+        return last or tokens[at + 1].low not in _NOT_REFERRED
     return True
 
 
-def _is_possessive(read: Sequence[Word], at: int) -> bool:
-    return read[at].low != "her" or (at + 1 < len(read) and read[at + 1].role in ("word", "determiner"))
+def _is_possessive(tokens: Sequence[Word], at: int) -> bool:
+    return tokens[at].low != "her" or (at + 1 < len(tokens) and tokens[at + 1].role in ("word", "determiner"))
 
 
-def _end(read: Sequence[Word], at: int) -> int:
+def _end(tokens: Sequence[Word], at: int) -> int:
     """Where the words that are replaced end: after the pronoun, or after the noun of "those calls"."""
-    follows = at + 1 < len(read) and read[at + 1].role == "word"
-    return read[at + 1].end if follows and read[at].low in ("that", "these", "those") else read[at].end
+    follows = at + 1 < len(tokens) and tokens[at + 1].role == "word"
+    return tokens[at + 1].end if follows and tokens[at].low in ("that", "these", "those") else tokens[at].end
 
 
-def _antecedent(read: Sequence[Word], at: int, previous: str) -> str | None:
+def _antecedent(tokens: Sequence[Word], at: int, previous: str) -> str | None:
     """The one noun phrase of the question before that a pronoun can stand for; None if there are none or several."""
-    low, phrases = read[at].low, noun_phrases(previous)
-    with_noun = at + 1 < len(read) and read[at + 1].role == "word"
+    low, phrases = tokens[at].low, noun_phrases(previous)
+    with_noun = at + 1 < len(tokens) and tokens[at + 1].role == "word"
     if low in ("this", "that") and not with_noun:
         return None  # alone, these may refer to a whole statement
     if low in ("that", "these", "those") and with_noun:
-        head = " ".join(words(read[at + 1].text))
+        head = " ".join(words(tokens[at + 1].text))
         phrases = [phrase for phrase in phrases if phrase.head == head]
     elif low in ("he", "she", "him", "his", "her"):
         phrases = [phrase for phrase in phrases if phrase.is_name]

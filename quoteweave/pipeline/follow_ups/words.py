@@ -137,8 +137,8 @@ class Time:
 
 def is_english(text: str) -> bool:
     """Whether a question has more words that are English than words of other languages."""
-    found = [match.casefold() for match in re.findall(r"[^\W\d_]+", text)]
-    return sum(word in _ENGLISH for word in found) > sum(word in _FOREIGN for word in found)
+    text_words = [match.casefold() for match in re.findall(r"[^\W\d_]+", text)]
+    return sum(word in _ENGLISH for word in text_words) > sum(word in _FOREIGN for word in text_words)
 
 
 def is_foreign(text: str) -> bool:
@@ -188,89 +188,89 @@ def noun_phrases(text: str) -> list[NounPhrase]:
 
     In "the depth of the quay", only the quay is one; times are not.
     """
-    read, time_spans = read_words(text), [(time.start, time.end) for time in times_in(text)]
+    tokens, time_spans = read_words(text), [(time.start, time.end) for time in times_in(text)]
     phrases: list[NounPhrase] = []
-    for start, end in _runs(read):
-        for phrase in _phrases(text, read, start, end):
+    for start, end in _runs(tokens):
+        for phrase in _phrases(text, tokens, start, end):
             if not any(phrase.start < until and since < phrase.end for since, until in time_spans):
                 phrases.append(phrase)
     return phrases
 
 
-def _runs(read: Sequence[Word]) -> Iterator[tuple[int, int]]:
+def _runs(tokens: Sequence[Word]) -> Iterator[tuple[int, int]]:
     """First and one past the last of each run of plain words, a determiner before them included."""
     at = 0
-    while at < len(read):
-        if read[at].role not in ("word", "determiner"):
+    while at < len(tokens):
+        if tokens[at].role not in ("word", "determiner"):
             at += 1
             continue
         start = at
         at += 1
-        while at < len(read) and read[at].role == "word":
+        while at < len(tokens) and tokens[at].role == "word":
             at += 1
-        if any(word.role == "word" for word in read[start:at]):
+        if any(word.role == "word" for word in tokens[start:at]):
             yield start, at
 
 
-def _phrases(text: str, read: Sequence[Word], start: int, end: int) -> Iterator[NounPhrase]:
-    before = read[start - 1].low if start else ""
-    behind = read[end].low if end < len(read) else ""
-    with_determiner = read[start].role == "determiner"
-    cut = _without_verb(read, start, end)
+def _phrases(text: str, tokens: Sequence[Word], start: int, end: int) -> Iterator[NounPhrase]:
+    before = tokens[start - 1].low if start else ""
+    behind = tokens[end].low if end < len(tokens) else ""
+    with_determiner = tokens[start].role == "determiner"
+    cut = _without_verb(tokens, start, end)
     named = start
-    while named < cut and read[named].role == "word" and _is_capital(read, named):
+    while named < cut and tokens[named].role == "word" and _is_capital(tokens, named):
         named += 1
     if not with_determiner and named > start:
         cut = named
-    is_name = named == cut or (with_determiner and all(_is_capital(read, at) for at in range(start + 1, cut)))
+    is_name = named == cut or (with_determiner and all(_is_capital(tokens, at) for at in range(start + 1, cut)))
     quantified = start >= 2 and before in ("many", "much") and behind in AUXILIARIES
     asked_for = quantified or (before in ("what", "which") and behind in AUXILIARIES)
-    of_something = before in ("of", "about") and (end == len(read) or read[end].role != "word")
-    is_attribute = behind == "of" or (cut > start and read[cut - 1].low in _ASKED)
+    of_something = before in ("of", "about") and (end == len(tokens) or tokens[end].role != "word")
+    is_attribute = behind == "of" or (cut > start and tokens[cut - 1].low in _ASKED)
     if cut > start and not is_attribute and (with_determiner or is_name or asked_for or of_something):
-        last = read[cut - 1]
-        yield NounPhrase(text[read[start].start : last.end], read[start].start, last.end, is_name)
+        last = tokens[cut - 1]
+        yield NounPhrase(text[tokens[start].start : last.end], tokens[start].start, last.end, is_name)
 
 
-def _without_verb(read: Sequence[Word], start: int, end: int) -> int:
+def _without_verb(tokens: Sequence[Word], start: int, end: int) -> int:
     """Where a phrase that is followed by its verb, as in questions, ends; `start` if that is not known."""
-    first = start + (read[start].role == "determiner")
-    before = read[start - 1].low if start else ""
+    first = start + (tokens[start].role == "determiner")
+    before = tokens[start - 1].low if start else ""
     if before in _DO:
-        verbs = [at for at in range(first + 1, end) if read[at].low in _VERBS]
+        verbs = [at for at in range(first + 1, end) if tokens[at].low in _VERBS]
         lone = end - 1 if end - first == 2 else start
         return verbs[0] if verbs else lone if end - first > 1 else end
     if before in _BE:
         for at in range(first + 1, end):
-            if read[at].low in _PARTICIPLES or read[at].low.endswith("ed"):
+            if tokens[at].low in _PARTICIPLES or tokens[at].low.endswith("ed"):
                 return at
         asks_whether = start == 1
         return start if asks_whether and end - first > 1 else end
     return end
 
 
-def _is_capital(read: Sequence[Word], at: int) -> bool:
-    return at > 0 and read[at].text[:1].isupper()
+def _is_capital(tokens: Sequence[Word], at: int) -> bool:
+    return at > 0 and tokens[at].text[:1].isupper()
 
 
 def topic_of(text: str) -> str:
     """What a question is about: the question without the words that only ask; empty where nothing is left."""
-    read = read_words(text)
-    while read and read[-1].role == "end":
-        read.pop()
+    tokens = read_words(text)
+    while tokens and tokens[-1].role == "end":
+        tokens.pop()
     first = 0
-    asks_who = len(read) > 1 and read[0].low == "who" and read[1].role == "word"
-    while not asks_who and first < len(read) and _only_asks(read, first):
+    asks_who = len(tokens) > 1 and tokens[0].low == "who" and tokens[1].role == "word"
+    while not asks_who and first < len(tokens) and _only_asks(tokens, first):
         first += 1
-    if not words(text[read[first].start :] if first < len(read) else ""):
+    if not words(text[tokens[first].start :] if first < len(tokens) else ""):
         return ""
-    cuts = [(word.start, word.end) for word in read[first:] if word.role == "auxiliary"]
-    starts, ends = [read[first].start, *(end for _, end in cuts)], [*(start for start, _ in cuts), read[-1].end]
+    cuts = [(word.start, word.end) for word in tokens[first:] if word.role == "auxiliary"]
+    starts, ends = [tokens[first].start, *(end for _, end in cuts)], [*(start for start, _ in cuts), tokens[-1].end]
     return " ".join("".join(text[start:end] for start, end in zip(starts, ends, strict=True)).split())
 
 
-def _only_asks(read: Sequence[Word], at: int) -> bool:
-    word = read[at]
-    opens = word.role == "preposition" and at + 1 < len(read) and read[at + 1].role == "question"
+def _only_asks(tokens: Sequence[Word], at: int) -> bool:
+    word = tokens[at]
+    opens = word.role == "preposition" and at + 1 < len(tokens) and tokens[at + 1].role == "question"
     asks = word.role in ("question", "auxiliary", "end") or word.low in COMMANDS or word.low in _QUANTITIES
     return opens or asks or word.low in ("i", "me", "you", "there")

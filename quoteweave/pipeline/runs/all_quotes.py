@@ -22,8 +22,8 @@ class AllQuotes:
         Quotes at the end are left out: the longest beginning that fits the window without cutting a quote is taken, but
         the first quote in any case. Raises UsageError for a document that the collection does not hold.
         """
-        found = [quote for name in documents for quote in self._collection.document_quotes(name)]
-        quotes = [quote for quote in found if quote.layout not in HEADERS_AND_FOOTERS]
+        all_quotes = [quote for name in documents for quote in self._collection.document_quotes(name)]
+        quotes = [quote for quote in all_quotes if quote.layout not in HEADERS_AND_FOOTERS]
         most = self._longest_beginning(quotes, question)
         left_out = len(quotes) - most
         if not left_out or self._window is None:

@@ -18,7 +18,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction, Spending, Task
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.messages import pluralize
-from quoteweave.core.records import Record
+from quoteweave.core.records import Document, Record
 from quoteweave.core.runs import PredictionStatus, RunRecord, RunWriter, open_run, read_statuses, sort_predictions
 from quoteweave.core.urls import without_credentials
 from quoteweave.generation.prompt_messages import CitedMessages, SourcePrompts
@@ -168,28 +168,29 @@ class _RunExecutor:
     def answer_all(self, settings: Sequence[RunSettings], out: Path) -> list[RunOutcome]:
         """Run these settings, each in a folder of its own where the file has several."""
         several = len(self.file.settings) > 1
-        return [self.answer(one.with_environment(), out / one.name if several else out) for one in settings]
+        return [self.answer(setting.with_environment(), out / setting.name if several else out) for setting in settings]
 
     def answer(self, setting: RunSettings, folder: Path) -> RunOutcome:
         """Run one setting and report what its folder holds, even where the run ends early."""
         started, setting = time.perf_counter(), self._fit_to_dataset(setting)
         examples = self._answerable(setting)
         self._note_fewer_passages(setting, examples)
+        make = self.make_predictor
+        opening = self._open_answerer(setting) if make is None else make(setting, self.limits, folder)
         with (
-            self._open_predictor(setting, folder) as (answers, fingerprints),
+            opening as (predictor, fingerprints),
             open_run(folder, run_record(self.questions, setting, fingerprints)) as writer,
         ):
-            pending = [example for example in examples if not writer.is_done(example.id, answers.scope)]
+            pending = [example for example in examples if not writer.has(example.id, predictor.scope)]
             self.limits.count_earlier(writer.spent)
-            to_ask = sum(map(answers.asks, pending))
+            to_ask = sum(map(predictor.asks, pending))
             if to_ask and self.file.limits.calls is None:  # saved calls may hold the answers, and need no address
                 setting.check_address()
-            destination = setting.destination if to_ask else None
             self.hooks.before(
                 PendingQuestions(
                     setting=setting.name,
                     model=setting.model,
-                    destination=destination,
+                    destination=setting.destination if to_ask else None,
                     left=to_ask,
                     done=len(examples) - to_ask,
                 )
@@ -198,7 +199,7 @@ class _RunExecutor:
             outcome = RunOutcome(setting=setting.name, run=folder, asked=to_ask, left_out=left_out)
             spent = [Spending()]
             try:
-                self._ask(pending, answers, writer, setting.name, spent)
+                self._ask(pending, predictor, writer, setting.name, spent)
                 sort_predictions(folder, [example.id for example in examples])
             finally:
                 used = {"spent": spent[0], "seconds": time.perf_counter() - started}
@@ -207,7 +208,7 @@ class _RunExecutor:
         return outcome
 
     def _ask(
-        self, examples: Sequence[Example], answers: Predictor, writer: RunWriter, name: str, spent: list[Spending]
+        self, examples: Sequence[Example], predictor: Predictor, writer: RunWriter, name: str, spent: list[Spending]
     ) -> None:
         with self.hooks.progress.task(name, len(examples)) as task:
 
@@ -217,14 +218,7 @@ class _RunExecutor:
                 task.update(label=self.hooks.advanced(name, spent[0]))
                 task.advance()
 
-            run_sync(answerer.answer_all(examples, answers, write, concurrency=self.file.limits.concurrency))
-
-    def _open_predictor(
-        self, setting: RunSettings, folder: Path
-    ) -> AbstractContextManager[tuple[Predictor, Mapping[str, str]]]:
-        if self.make_predictor is not None:
-            return self.make_predictor(setting, self.limits, folder)
-        return self._open_answerer(setting)
+            run_sync(answerer.answer_all(examples, predictor, write, concurrency=self.file.limits.concurrency))
 
     @contextmanager
     def _open_answerer(self, setting: RunSettings) -> Iterator[tuple[Predictor, Mapping[str, str]]]:
@@ -244,19 +238,21 @@ class _RunExecutor:
             generator = make_generator(setting, self._pictures(setting), chat, scorer=scorer)
             ocr = self._ocr(setting)
             by_source = make_source_generators(generator, setting, self.questions.task)
-            answers = make_answerer(generator, make_source_generator=by_source, passages=setting.passages)
-            yield replace(answers, pictures=ocr), {**fingerprints, **({} if ocr is None else {"ocr": ocr.name})}
+            over_quotes = make_answerer(
+                generator, make_source_generator=by_source, passages=setting.passages, pictures=ocr
+            )
+            yield over_quotes, {**fingerprints, **({} if ocr is None else {"ocr": ocr.name})}
             return
         if self.collection is None:
             raise no_collection(setting.name, self.questions.examples)
         with Collection.open(self.collection) as opened:
-            answers = make_answerer(make_generator(setting, opened, chat, scorer=scorer))
-            over, searched = self._over_collection(answers, opened, setting=setting, terms=terms, chats=chats)
-            yield over, {**fingerprints, **searched}
+            basic = make_answerer(make_generator(setting, opened, chat, scorer=scorer))
+            over_collection, documents = self._over_collection(basic, opened, setting=setting, terms=terms, chats=chats)
+            yield over_collection, {**fingerprints, **documents}
 
     def _over_collection(
         self,
-        answers: Answerer,
+        basic: Answerer,
         opened: Collection,
         *,
         setting: RunSettings,
@@ -265,21 +261,21 @@ class _RunExecutor:
     ) -> tuple[Answerer, dict[str, str]]:
         """Return the answerer over retrieved quotes or over all quotes, and the fingerprints of what it reads."""
         documents = opened.documents()
-        names, read = _names([document.name for document in documents]), fingerprint_documents(documents)
-        over = replace(
-            answers,
+        names, fingerprints = _names(documents), {"documents": fingerprint_documents(documents)}
+        over_documents = replace(
+            basic,
             documents=names,
             scope=setting.within,
             pictures=CollectionPictures(opened, note=self.hooks.progress.note),
             boxes=EvidenceBoxes(opened, names),
         )
         if setting.quotes == "document":
-            return replace(over, all_quotes=AllQuotes(opened, setting.reading_window)), {"documents": read}
+            return replace(over_documents, all_quotes=AllQuotes(opened, setting.reading_window)), fingerprints
         search = make_run_search(opened, setting, terms, chats=chats, progress=self.hooks.progress)[1]
         # Indexes are built last, as this may take hours, and wrong settings should raise before.
         specs = build_indexes(opened, setting.retriever, setting, self.hooks.progress)
-        searched = {"documents": read, **index_fingerprints(opened, specs), **lexical_fingerprints(setting, terms)}
-        return replace(over, search=search, size=setting.context_size), searched
+        fingerprints |= {**index_fingerprints(opened, specs), **lexical_fingerprints(setting, terms)}
+        return replace(over_documents, search=search, size=setting.context_size), fingerprints
 
     def _fit_to_dataset(self, setting: RunSettings) -> RunSettings:
         """Return the setting completed for the dataset's task. Raises UsageError if the two do not fit."""
@@ -296,10 +292,10 @@ class _RunExecutor:
         questions, folder = self.questions, self.questions.images
         if folder is None or not (shown or self._ocr(setting)):
             return questions.examples
-        lacking = missing_pictures(questions.examples, folder)
-        if lacking and not questions.partial:
-            raise missing_pictures_error(lacking, folder, ", or leave these questions out with --partial")
-        return [example for example in questions.examples if example.id not in lacking]
+        missing_by_example = missing_pictures(questions.examples, folder)
+        if missing_by_example and not questions.partial:
+            raise missing_pictures_error(missing_by_example, folder, ", or leave these questions out with --partial")
+        return [example for example in questions.examples if example.id not in missing_by_example]
 
     def _note_fewer_passages(self, setting: RunSettings, examples: Sequence[Example]) -> None:
         """Note how many questions have fewer passages than are wanted."""
@@ -313,15 +309,17 @@ class _RunExecutor:
 
     def _pictures(self, setting: RunSettings) -> Callable[[str], bytes] | None:
         """Return a function that reads pictures. Raises UsageError if some are to be shown and no folder is named."""
-        read = pictures_in(self.questions.images)
-        if read is not None and setting.captions is False:
-            read = without_captions(read, self.questions.examples)
-        pictured = any(one.context is not None and one.context.images for one in self.questions.examples)
-        if setting.images and setting.model and read is None and pictured:
+        read_picture = pictures_in(self.questions.images)
+        if read_picture is not None and setting.captions is False:
+            read_picture = without_captions(read_picture, self.questions.examples)
+        has_pictures = any(
+            example.context is not None and example.context.images for example in self.questions.examples
+        )
+        if setting.images and setting.model and read_picture is None and has_pictures:
             raise UsageError(
                 f"setting {setting.name}: images = true wants --image-folder, the folder of the dataset's pictures"
             )
-        return read
+        return read_picture
 
     def _ocr(self, setting: RunSettings) -> DatasetOcr | None:
         """Return the OCR of the dataset's pictures, if their words are needed and the dataset's file lacks some."""
@@ -342,29 +340,28 @@ class _RunExecutor:
         return gate, fingerprints
 
 
-def _names(documents: Sequence[str]) -> dict[str, str]:
+def _names(documents: Sequence[Document]) -> dict[str, str]:
     """Map the names that datasets use, with or without suffix, to the documents of a collection."""
-    stems: dict[str, list[str]] = {}
-    for name in documents:
-        stems.setdefault(Path(name).stem, []).append(name)
-    return {stem: names[0] for stem, names in stems.items() if len(names) == 1} | {name: name for name in documents}
+    names = [document.name for document in documents]
+    stem_counts = Counter(Path(name).stem for name in names)
+    return {stem: name for name in names if stem_counts[stem := Path(name).stem] == 1} | {name: name for name in names}
 
 
 def _counts(folder: Path, examples: Sequence[Example]) -> dict[str, object]:
     """Count the statuses of these examples, as the fields of a `RunOutcome`."""
     ids = {example.id for example in examples}
     statuses: list[PredictionStatus] = [tally for tally in read_statuses(folder) if tally.example in ids]
-    errors = {one.example: one.error for one in statuses if one.error is not None}
-    status = [one.status for one in statuses if one.error is None]
-    located, abstained = status.count("located"), status.count("abstained")
+    errors = {status.example: status.error for status in statuses if status.error is not None}
+    statuses_without_error = [status.status for status in statuses if status.error is None]
+    located, abstained = statuses_without_error.count("located"), statuses_without_error.count("abstained")
     return {
         "questions": len(statuses),
-        "answered": len(status) - located - abstained,
+        "answered": len(statuses_without_error) - located - abstained,
         "located": located,
         "abstained": abstained,
         "failed": len(errors),
-        "cut_quotes": sum(one.cut_quotes for one in statuses),
-        "notes": dict(Counter(note for one in statuses for note in one.notes).most_common()),
+        "cut_quotes": sum(status.cut_quotes for status in statuses),
+        "notes": dict(Counter(note for status in statuses for note in status.notes).most_common()),
         "errors": errors,
     }
 
@@ -385,15 +382,15 @@ def run_record(questions: Questions, setting: RunSettings, fingerprints: Mapping
 
 def _public(value: object) -> object:
     if isinstance(value, list):
-        return [_public(one) for one in value]
+        return [_public(entry) for entry in value]
     return without_credentials(value) if isinstance(value, str) else value
 
 
 def _prompts(setting: RunSettings, task: Task) -> dict[str, str]:
     """Return the SHA-256 of each prompt that may be used; a checker's name already contains its prompt's hash."""
-    asked = CitedMessages(setting.prompts) if task == "answer" else SourcePrompts(task, setting.prompts)
-    prompts = dict(asked.prompts) if setting.model else {}
-    for how, names in ((setting.expand, EXPANDING), (setting.rerank, RERANKING)):
-        if how is not None and setting.quotes == "retrieved" and re.match(r"chat(:|$)", how):
+    messages = CitedMessages(setting.prompts) if task == "answer" else SourcePrompts(task, setting.prompts)
+    prompts = dict(messages.prompts) if setting.model else {}
+    for step, names in ((setting.expand, EXPANDING), (setting.rerank, RERANKING)):
+        if step is not None and setting.quotes == "retrieved" and re.match(r"chat(:|$)", step):
             prompts.update({name: load_prompt(name, setting.prompts) for name in names})
     return {f"prompt {name}": prompt.sha256 for name, prompt in prompts.items()}

@@ -71,10 +71,10 @@ class EvidenceBoxes:
         Headers and footers are included, as they may be gold although they are not retrieved.
         """
         places = dict.fromkeys((region.document, region.page) for region in example.reference.regions)
-        found = ((document, page, self._page_quotes(document, page)) for document, page in places)
+        quotes_of_pages = ((document, page, self._page_quotes(document, page)) for document, page in places)
         return tuple(
             PageBoxes(document=document, page=page, boxes=tuple(box for quote in quotes for box in self._box(quote)))
-            for document, page, quotes in found
+            for document, page, quotes in quotes_of_pages
             if quotes is not None
         )
 
@@ -90,9 +90,13 @@ class EvidenceBoxes:
 
     def _with_caption(self, quote: Quote, page: Sequence[Quote]) -> tuple[Box, ...]:
         # The caption is looked up, as a quote that was cut to a window may have lost it.
-        caption = next((whole.caption for whole in page if whole.id == quote.id), None)
-        captions = (text for text in page if caption and text.layout == "caption" and text.text == caption)
-        return (*self._box(quote), *(box for text in captions for box in self._box(text)))
+        caption = next((page_quote.caption for page_quote in page if page_quote.id == quote.id), None)
+        captions = (
+            page_quote
+            for page_quote in page
+            if caption and page_quote.layout == "caption" and page_quote.text == caption
+        )
+        return (*self._box(quote), *(box for page_quote in captions for box in self._box(page_quote)))
 
     def _box(self, quote: Quote) -> tuple[Box, ...]:
         page = self._pages.page(quote.document, quote.page)
@@ -168,7 +172,7 @@ class Answerer(Predictor):
             early_abstention = self.gate.check_context(example.query.text, context)
             response = early_abstention or await self._generator_of(example).answer(example.query, context)
             answer = early_abstention or await self.gate.apply(response, context)
-            placed = await asyncio.to_thread(self._places, example, context)
+            boxes = await asyncio.to_thread(self._places, example, context)
         except (QuestionEmpty, QuestionTooLong) as error:
             return self.failed(example, error)
         except (EndpointError, ModelNotFound, MissingExtra, UsageError, StorageError):
@@ -181,8 +185,8 @@ class Answerer(Predictor):
             example=example.id,
             scope=self.scope,
             context=None if is_from_dataset else context,
-            quote_boxes=placed[0],
-            gold_pages=placed[1],
+            quote_boxes=boxes[0],
+            gold_pages=boxes[1],
             response=response.raw if response.raw is not None else response.text,
             answer=answer.model_copy(update={"seconds": seconds}),
             model=answer.model,
@@ -218,16 +222,16 @@ class Answerer(Predictor):
         elif self.search is not None:
             is_wide = self.scope == "collection"
             where = None if is_wide else self._own_documents(example)
-            found = await self.search.context(example.query, self.size, where=where)
+            retrieved = await self.search.context(example.query, self.size, where=where)
             lacks_own = is_wide and any(name not in self.documents for name in _documents_of(example))
-            context, notes = found.context, (*found.trace.notes, *([LACKS_OWN] if lacks_own else []))
+            context, notes = retrieved.context, (*retrieved.trace.notes, *([LACKS_OWN] if lacks_own else []))
         elif example.context is not None:
             context = example.context.model_copy(update={"texts": example.context.texts[: self.passages]})
         else:
             raise DatasetError("the dataset gives this question no quotes; retrieve them from a collection")
         if self.view == "ocr_text" and self.pictures is not None:
             context = await asyncio.to_thread(with_ocr_texts, context, self.pictures)
-        gold = {item for item, grade in (example.reference.relevant or {}).items() if grade > 0}
+        gold = {quote_id for quote_id, grade in (example.reference.relevant or {}).items() if grade > 0}
         viewed = with_image_view(context, self.view)
         by_place = example.task == "answer"  # for other tasks, `make_source_generator` orders the sources
         arranged = self.arrangement.arrange(viewed, example.id, gold) if by_place else viewed
@@ -235,13 +239,13 @@ class Answerer(Predictor):
         return fitted, cut + left_out, notes
 
     def _own_documents(self, example: Example) -> Filter:
-        asked = _documents_of(example)
-        if not asked:
+        names = _documents_of(example)
+        if not names:
             raise DatasetError('the dataset names no document to search; within = "collection" searches them all')
-        for name in asked:
+        for name in names:
             if name not in self.documents:
                 raise CollectionError(f"the collection has no document {name!r}")
-        return Filter(documents=tuple(self.documents[name] for name in asked))
+        return Filter(documents=tuple(self.documents[name] for name in names))
 
 
 def _documents_of(example: Example) -> tuple[str, ...]:
@@ -266,7 +270,7 @@ async def answer_all(
     """
     failures, ended = 0, list[QuoteweaveError]()
 
-    async def one(example: Example) -> None:
+    async def answer_example(example: Example) -> None:
         nonlocal failures
         try:
             with record_spending() as recorder:
@@ -282,6 +286,6 @@ async def answer_all(
             message = f"{failures} questions in a row failed, the last one so: {prediction.error} — {_KEPT}"
             ended.append(EndpointUnreachable(message))
 
-    await for_each(takewhile(lambda _: not ended, examples), one, concurrency=concurrency)
+    await for_each(takewhile(lambda _: not ended, examples), answer_example, concurrency=concurrency)
     for error in ended:
         raise error

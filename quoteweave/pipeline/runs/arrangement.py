@@ -63,9 +63,9 @@ class Arrangement(Record):
             random.Random(f"{self.seed}:{example.id}:sources").shuffle(names)
         elif self.order == "gold_at":
             gold = [name for name in names if (example.reference.relevant or {}).get(name, 0) > 0]
-            rest = [name for name in names if name not in gold]
-            before = min((self.place or 1) - 1, len(rest))
-            names = [*rest[:before], *gold, *rest[before:]]
+            other_names = [name for name in names if name not in gold]
+            before = min((self.place or 1) - 1, len(other_names))
+            names = [*other_names[:before], *gold, *other_names[before:]]
         elif self.order != "kept":
             names = self._as_published(example, texts)
         return tuple(names)
@@ -91,9 +91,9 @@ class Arrangement(Record):
             random.Random(f"{self.seed}:{example}:{kind}").shuffle(shuffled)
             return shuffled
         first = [hit for hit in hits if hit.quote.id in gold]
-        rest = [hit for hit in hits if hit.quote.id not in gold]
-        before = min((self.place or 1) - 1, len(rest))
-        return [*rest[:before], *first, *rest[before:]]
+        other_hits = [hit for hit in hits if hit.quote.id not in gold]
+        before = min((self.place or 1) - 1, len(other_hits))
+        return [*other_hits[:before], *first, *other_hits[before:]]
 
 
 def with_image_view(context: Context, view: ImageView) -> Context:
@@ -130,12 +130,12 @@ def _words(quote: Quote, view: ImageView) -> str | None:
 
 
 def _with_view(quote: Quote, view: ImageView) -> Quote:
-    kept = _words(quote, view)
-    if kept is None:
+    view_words = _words(quote, view)
+    if view_words is None:
         return quote
     if view == "vlm_text":
         return quote.model_copy(update={"text": "", "ocr_text": None})
-    return quote.model_copy(update={"text": kept, "ocr_text": None, "vlm_text": None})
+    return quote.model_copy(update={"text": view_words, "ocr_text": None, "vlm_text": None})
 
 
 def _numbered(hits: Sequence[Hit]) -> tuple[Hit, ...]:
@@ -144,6 +144,6 @@ def _numbered(hits: Sequence[Hit]) -> tuple[Hit, ...]:
 
 def no_collection(setting: str, examples: Sequence[Example]) -> UsageError:
     """The error for a setting whose quotes are to be retrieved although no collection is named."""
-    own = any(example.context is not None for example in examples)
-    advice = ', or answer from the dataset\'s own with quotes = "dataset"' if own else ""
+    has_own_quotes = any(example.context is not None for example in examples)
+    advice = ', or answer from the dataset\'s own with quotes = "dataset"' if has_own_quotes else ""
     return UsageError(f"setting {setting} takes its quotes from a collection: name it with -c{advice}")

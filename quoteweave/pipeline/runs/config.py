@@ -85,14 +85,16 @@ class RunSettings(AnswerSettings):
                 raise UsageError(f"setting {self.name}: captions is of MCiteBench's pictures, not of {dataset}")
             return self
         usual = {"quotes": "dataset", "order": "shuffled", "images": self.model is not None}
-        found = self.model_copy(update={key: value for key, value in usual.items() if key not in self.model_fields_set})
-        if found.quotes != "dataset":
+        completed = self.model_copy(
+            update={key: value for key, value in usual.items() if key not in self.model_fields_set}
+        )
+        if completed.quotes != "dataset":
             raise UsageError(f'setting {self.name}: {dataset} asks for its own sources; set quotes = "dataset"')
-        if found.model is None and task != "cite_sources":
+        if completed.model is None and task != "cite_sources":
             raise UsageError(
                 f"setting {self.name}: {dataset} asks for a letter, and only a model chooses one; set model"
             )
-        return found
+        return completed
 
     @property
     def arrangement(self) -> Arrangement:
@@ -113,15 +115,18 @@ class RunFile(Record):
 
     def chosen(self, names: Sequence[str] | None, source: Path | str = "the configuration") -> list[RunSettings]:
         """Return the settings of these names, or all of them for None. Raises UsageError for unknown names."""
-        chosen = [one for one in self.settings if names is None or one.name in names]
+        chosen = [setting for setting in self.settings if names is None or setting.name in names]
         if not chosen:
-            existing = ", ".join(one.name for one in self.settings)
+            existing = ", ".join(setting.name for setting in self.settings)
             raise UsageError(f"{source} has no setting {', '.join(names or [])}; there are: {existing}")
         return chosen
 
     def with_default(self, field: str, value: object) -> Self:
         """Return the file with this value of a field in each setting that has none of its own."""
-        settings = [one if getattr(one, field) else one.model_copy(update={field: value}) for one in self.settings]
+        settings = [
+            setting if getattr(setting, field) else setting.model_copy(update={field: value})
+            for setting in self.settings
+        ]
         return self.model_copy(update={"settings": tuple(settings)})
 
 
@@ -141,18 +146,18 @@ def read_run_file_as(form: type[File], path: Path | str, preset: str | None = No
     """Read a file as `read_run_file` does, with the keys of another kind of run."""
     content, settings = _tables(Path(path))
     if preset is not None:
-        settings = [{"preset": preset, **own} for own in settings]
-        other = next((own["preset"] for own in settings if own["preset"] != preset), None)
-        if other is not None:
-            raise UsageError(f"{path} says preset {other!r}, the command {preset!r}; name one of them")
+        settings = [{"preset": preset, **table} for table in settings]
+        other_preset = next((table["preset"] for table in settings if table["preset"] != preset), None)
+        if other_preset is not None:
+            raise UsageError(f"{path} says preset {other_preset!r}, the command {preset!r}; name one of them")
     try:
-        read = form.model_validate({"settings": settings, "limits": content})
+        file = form.model_validate({"settings": settings, "limits": content})
     except ValidationError as error:
         raise UsageError(f"{path}: {_describe_error(error, settings, form.SETTING)}") from error
-    names = [setting.name for setting in read.settings]
+    names = [setting.name for setting in file.settings]
     if len(set(names)) != len(names):
         raise UsageError(f"{path}: each [[setting]] wants a name of its own; there are {', '.join(names)}")
-    return read
+    return file
 
 
 def preset_run_file(form: type[File], preset: str) -> File:
@@ -160,12 +165,12 @@ def preset_run_file(form: type[File], preset: str) -> File:
 
     Raises UsageError for an unknown preset, and for one of retrieval, as a configuration has to name the retriever.
     """
-    found = load_preset(preset, *form.SETTING.PRESET_KINDS)
-    if found.kind == "retrieval":
+    loaded = load_preset(preset, *form.SETTING.PRESET_KINDS)
+    if loaded.kind == "retrieval":
         raise UsageError(
             f"preset {preset!r} says how a retriever is run: name a retriever in the configuration (--config FILE)"
         )
-    return form(settings=(form.SETTING(preset=found.name, name=found.name),))
+    return form(settings=(form.SETTING(preset=loaded.name, name=loaded.name),))
 
 
 def read_answer_settings(path: Path | str, setting: str | None = None) -> tuple[dict[str, object], Limits]:
@@ -176,44 +181,44 @@ def read_answer_settings(path: Path | str, setting: str | None = None) -> tuple[
     """
     file = read_run_file(path)
     if setting is None and len(file.settings) > 1:
-        known = ", ".join(one.name for one in file.settings)
+        known = ", ".join(known_setting.name for known_setting in file.settings)
         raise UsageError(f"{path} has several settings: choose one with --setting; there are: {known}")
     (chosen, *_) = file.chosen(None if setting is None else [setting], path)
-    found = {key: getattr(chosen, key) for key in chosen.model_fields_set if key not in RUN_ONLY_SETTINGS}
-    return found, file.limits
+    values = {key: getattr(chosen, key) for key in chosen.model_fields_set if key not in RUN_ONLY_SETTINGS}
+    return values, file.limits
 
 
 def _tables(path: Path) -> tuple[object, list[dict[str, object]]]:
     """Return the table of limits and the table of each setting."""
     content = read_toml(path)
     limits, several = content.pop("limits", {}), content.pop("setting", None)
-    tables = isinstance(several, list) and several and all(isinstance(own, dict) for own in several)
+    tables = isinstance(several, list) and several and all(isinstance(table, dict) for table in several)
     if several is not None and not tables:
         raise UsageError(f"{path}: setting: each is a table of its own, under [[setting]] in two pairs of brackets")
-    settings = [{**content, **own} for own in several] if several is not None else [content]
-    for key, why in NOT_IN_FILES.items():
-        if any(key in own for own in settings):
-            raise UsageError(f"{path}: {key}: {why}", remedy=by_setting("give {} instead", key))
+    settings = [{**content, **table} for table in several] if several is not None else [content]
+    for key, reason in NOT_IN_FILES.items():
+        if any(key in table for table in settings):
+            raise UsageError(f"{path}: {key}: {reason}", remedy=by_setting("give {} instead", key))
     return limits, settings
 
 
 def _describe_error(error: ValidationError, settings: Sequence[object], setting: type[RunSettings]) -> str:
     """Describe the error with the file's own key names, and suggest the closest key for an unknown one."""
     first = error.errors(include_url=False, include_context=False)[0]
-    of_limits = first["loc"][0] == "limits"
+    is_limit = first["loc"][0] == "limits"
     text = describe_validation_error(error)
-    if not of_limits:
+    if not is_limit:
         text = re.sub(r"^settings\.\d+\.?", "[[setting]] " if len(settings) > 1 else "", text)
     if first["type"] == "tuple_type":
         text += ', such as ["terms.toml"]' if first["loc"][-1] == "terms" else ', such as ["bm25"]'
     if first["type"] != "extra_forbidden":
         return text.replace("valid tuple", "list")
-    record: type[BaseModel] = Limits if of_limits else setting
+    record: type[BaseModel] = Limits if is_limit else setting
     known = [key for key in record.model_fields if key not in NOT_IN_FILES]
     return f"{text.partition(':')[0]} is no key; {_hint(str(first['loc'][-1]), known)}"
 
 
 def _hint(key: str, known: Iterable[str]) -> str:
     names = list(known)
-    near = get_close_matches(key.lower(), names, n=1)
-    return f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
+    similar = get_close_matches(key.lower(), names, n=1)
+    return f"did you mean {similar[0]}?" if similar else f"there are: {', '.join(names)}"

@@ -55,7 +55,7 @@ class DatasetOcr:
         self._note = note
         self._ocr = RapidOcr()
         self._texts: dict[str, str] = {}
-        self._told = False
+        self._announced = False
         self._reading = Lock()
 
     def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
@@ -63,8 +63,8 @@ class DatasetOcr:
         if quote.ocr_text is not None or quote.image is None:
             return quote.ocr_text
         with self._reading:
-            if read and not self._told:
-                self._told = True
+            if read and not self._announced:
+                self._announced = True
                 self._note("reading the dataset's pictures by OCR, each once, as their words are not in its file")
             if quote.image not in self._texts and read:
                 try:
@@ -85,7 +85,7 @@ def ocr_of_pictures(examples: Sequence[Example], folder: Path | None, note: Call
     return DatasetOcr(folder, note) if folder is not None and unread else None
 
 
-def without_captions(read: Callable[[str], bytes], examples: Sequence[Example]) -> Callable[[str], bytes]:
+def without_captions(read_picture: Callable[[str], bytes], examples: Sequence[Example]) -> Callable[[str], bytes]:
     """Return a reader of MCiteBench's pictures as PNG, without the captions that are printed in them.
 
     The authors set captions in lines of `_PITCH` pixels from a margin of `_LEFT_MARGINS`, above tables and below
@@ -96,8 +96,8 @@ def without_captions(read: Callable[[str], bytes], examples: Sequence[Example]) 
     tables = {quote.image for quote in images if quote.layout == "table"}
 
     def read_without(name: str) -> bytes:
-        with open_picture(read(name)) as image:
-            load_pixels(image)
+        with open_picture(read_picture(name)) as image:
+            unpack(image)
             height = caption_height(image, above=name in tables)
             if height == 0:
                 raise DatasetError(
@@ -119,8 +119,8 @@ def caption_height(image: "Image.Image", *, above: bool) -> int:
     while True:
         top = _FIRST_LINE + _PITCH * lines if above else image.height - _LAST_LINE - _PITCH * lines
         line = dark[max(0, top - 2) : top + _LINE]
-        left = int(np.argmax(line.any(axis=0))) if line.any() else -1
-        if top < 0 or left not in _LEFT_MARGINS:
+        left_edge = int(np.argmax(line.any(axis=0))) if line.any() else -1
+        if top < 0 or left_edge not in _LEFT_MARGINS:
             return _MARGINS + _PITCH * lines if lines else 0
         lines += 1
 

@@ -51,8 +51,8 @@ def _predict(example: Example, retriever: Retriever, scope: Scope, search: Searc
         hits = _ranking(example.query, retriever, where)
         if search is not None:
             sizes = tuple(CONTEXT_SIZES.values())
-            found, trace = run_sync(search.contexts(example.query, sizes, where=where))
-            contexts, notes = dict(zip(CONTEXT_SIZES, found, strict=True)), trace.notes
+            contexts_by_size, trace = run_sync(search.contexts(example.query, sizes, where=where))
+            contexts, notes = dict(zip(CONTEXT_SIZES, contexts_by_size, strict=True)), trace.notes
     except (ModelNotFound, MissingExtra):
         raise
     except Exception as error:  # any other error concerns this question alone: it is recorded, and the run goes on
@@ -82,12 +82,12 @@ def _ranking(query: Query, retriever: Retriever, where: Filter | None) -> Sequen
 
 def _length(hits: Sequence[Hit]) -> int | None:
     """Return how many of the first hits have enough quotes and pages; None if even all of them do not."""
-    seen: set[tuple[str, int]] = set()
-    parts = 0
+    pages: set[tuple[str, int]] = set()
+    quotes = 0
     for position, hit in enumerate(hits, start=1):
-        seen.add((hit.quote.document, hit.quote.page))
-        parts += hit.quote.layout != "page"
-        if parts >= QUOTES and len(seen) >= PAGES:
+        pages.add((hit.quote.document, hit.quote.page))
+        quotes += hit.quote.layout != "page"
+        if quotes >= QUOTES and len(pages) >= PAGES:
             return position
     return None
 
@@ -105,10 +105,10 @@ class SearchRetriever:
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query, best first. Raises what the search raises."""
         depth = k if self._most is None else min(k, self._most)
-        found = [run_sync(self._search.find(query, depth, where=where)) for query in queries]
-        for note in (note for one in found for note in one.trace.notes):
+        results = [run_sync(self._search.find(query, depth, where=where)) for query in queries]
+        for note in (note for result in results for note in result.trace.notes):
             self._on_note(note)
-        return [list(one.hits) for one in found]
+        return [list(result.hits) for result in results]
 
 
 class RememberingExpander:

@@ -113,15 +113,17 @@ def search_dataset(
     for note in (*beyond, unusable_boxes_note(questions.examples)):
         if note:
             progress.note(f"note: {note}")
-    notes = dict((prepared.notes + Counter(note for one in predictions for note in one.notes)).most_common())
+    notes = dict(
+        (prepared.notes + Counter(note for prediction in predictions for note in prediction.notes)).most_common()
+    )
     return RetrievalRun(predictions=tuple(predictions), notes=notes, unread=unread, quote_boxes=boxes)
 
 
 def _unread(questions: Questions, *, collection: "PreparedRetriever", folder: Path | None) -> dict[str, str]:
     """Return why documents that questions are about cannot be searched, in the order of the questions."""
-    asked = dict.fromkeys(one.document for one in questions.examples if one.document is not None)
+    documents_asked = dict.fromkeys(example.document for example in questions.examples if example.document is not None)
     where = "the collection" if folder is None else folder
-    absent = [name for name in asked if name not in collection.names]
+    absent = [name for name in documents_asked if name not in collection.names]
     return {name: collection.failures.get(name, f"not in {where}") for name in absent}
 
 
@@ -137,14 +139,14 @@ def _of_unread(examples: Sequence[Example], unread: Mapping[str, str]) -> Iterat
 
 def _quote_boxes(collection: Collection, examples: Sequence[Example]) -> dict[tuple[str, int], tuple[Box, ...]]:
     """Return the boxes of the quotes on every page that has gold boxes, of the documents that can be searched."""
-    found: dict[tuple[str, int], tuple[Box, ...]] = {}
+    boxes: dict[tuple[str, int], tuple[Box, ...]] = {}
     for name in sorted({document.name for document in collection.documents()}):
         gold = {box.page for example in examples if example.document == name for box in example.reference.boxes}
         by_page: defaultdict[int, list[Box]] = defaultdict(list)
         for quote in collection.document_quotes(name) if gold else ():
             by_page[quote.page].append(quote.bbox)
-        found.update({(name, page): tuple(by_page[page]) for page in sorted(gold)})
-    return found
+        boxes.update({(name, page): tuple(by_page[page]) for page in sorted(gold)})
+    return boxes
 
 
 def _pages_beyond(examples: Sequence[Example], documents: Sequence[Document]) -> Iterator[str]:
@@ -192,14 +194,14 @@ def add_dataset_documents(collection: Path, documents: Path, progress: Progress 
         origins = opened.origins()
     present = {file.name for file in files if file.name in origins and _hash(file.path) == origins[file.name].content}
     usual = AddOptions().fingerprint
-    others = [name for name in present if origins[name].parser != usual and not origins[name].imported]
-    if not others:
+    differently_parsed = [name for name in present if origins[name].parser != usual and not origins[name].imported]
+    if not differently_parsed:
         add_documents(collection, [documents], progress=progress)
         return
     command = f"quoteweave add {shlex.quote(str(documents))} -c {shlex.quote(str(collection))}"
     progress.note(
         f"note: searched as they are, though added with other settings: "
-        f"{pluralize(len(others), 'document')}; anew with: {command}"
+        f"{pluralize(len(differently_parsed), 'document')}; anew with: {command}"
     )
     lacking = [file.path for file in files if file.name not in present]
     if lacking:
@@ -240,12 +242,12 @@ def make_run_search(
 
     Contexts are those of `ask`; with a published preset they are the ranking alone, like its authors'.
     """
-    names, how = settings.retriever, settings.expand
+    names, expansion = settings.retriever, settings.expand
     resources = resources_for(collection, settings, progress, terms)
     # No notes here, as building the index already notes what a retriever sends.
     retriever = make_fused(names, settings.fusion, collection, replace(resources, notify=lambda _: None))
-    expander = make_expander(how, names, collection, resources=resources, chats=chats) if how else None
-    if expander is not None and how != "rm3":  # the clauses of rm3 depend on the documents that are searched
+    expander = make_expander(expansion, names, collection, resources=resources, chats=chats) if expansion else None
+    if expander is not None and expansion != "rm3":  # the clauses of rm3 depend on the documents that are searched
         expander = RememberingExpander(expander)
     reranker = make_reranker(settings.rerank, resources=resources, chats=chats) if settings.rerank else None
     context_collection = collection if settings.preset is None else None
@@ -281,7 +283,7 @@ def _run_record(
         configuration={
             "dataset": questions.dataset,
             "retriever": retriever_shown(settings),
-            **{step: without_credentials(how) for step, how in steps.items() if how},
+            **{step: without_credentials(spec) for step, spec in steps.items() if spec},
         },
         fingerprints={
             "annotations": file_sha256(questions.references),

@@ -112,14 +112,14 @@ class TrainingLines:
     def _files(self, context: Context) -> dict[str, Path]:
         if self._pictures is None:
             return {}
-        found = {hit.quote.image: self._pictures(hit.quote.image) for hit in context.images if hit.quote.image}
-        if None in found.values():
+        files = {hit.quote.image: self._pictures(hit.quote.image) for hit in context.images if hit.quote.image}
+        if None in files.values():
             raise ExampleSkipped(NO_PICTURE)
-        return {key: file for key, file in found.items() if file is not None}
+        return {key: file for key, file in files.items() if file is not None}
 
     def _shuffled(self, example: Example, context: Context) -> tuple[Context, Numbers]:
         numbers: dict[tuple[Kind, int], int] = {}
-        gold = {item for item, grade in (example.reference.relevant or {}).items() if grade > 0}
+        gold = {quote_id for quote_id, grade in (example.reference.relevant or {}).items() if grade > 0}
 
         def shuffle(kind: Kind, hits: Sequence[Hit]) -> tuple[Hit, ...]:
             order = self._spread.order(example.id, kind, [hit.quote.id in gold for hit in hits])
@@ -145,27 +145,27 @@ class GoldSpread:
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = seed
-        self._held: dict[tuple[Kind, int], list[int]] = {}
+        self._gold_counts: dict[tuple[Kind, int], list[int]] = {}
 
     def at(self, kind: Kind) -> list[int]:
         """How often gold was at each position."""
-        counts = (held for (of, _), held in self._held.items() if of == kind)
-        return [sum(place) for place in zip_longest(*counts, fillvalue=0)]
+        counts = (gold_counts for (of_kind, _), gold_counts in self._gold_counts.items() if of_kind == kind)
+        return [sum(at_place) for at_place in zip_longest(*counts, fillvalue=0)]
 
     def order(self, example: str, kind: Kind, gold: Sequence[bool]) -> list[int]:
         """For each new position, from 0, the old position of the quote that is there now."""
-        drawn = random.Random(f"{self._seed}:{example}:{kind}")
-        gold_counts = self._held.setdefault((kind, len(gold)), [0] * len(gold))
+        random_source = random.Random(f"{self._seed}:{example}:{kind}")
+        gold_counts = self._gold_counts.setdefault((kind, len(gold)), [0] * len(gold))
         places = list(range(len(gold)))
-        drawn.shuffle(places)
+        random_source.shuffle(places)
         places.sort(key=gold_counts.__getitem__)  # stable, so that ties stay in random order
         quotes = list(range(len(gold)))
-        drawn.shuffle(quotes)
+        random_source.shuffle(quotes)
         quotes.sort(key=lambda quote: not gold[quote])
         for place in places[: sum(gold)]:
             gold_counts[place] += 1
-        at = dict(zip(places, quotes, strict=True))
-        return [at[place] for place in range(len(gold))]
+        old_positions = dict(zip(places, quotes, strict=True))
+        return [old_positions[place] for place in range(len(gold))]
 
 
 def renumber_marks(answer: str, numbers: Numbers) -> str:
@@ -174,22 +174,22 @@ def renumber_marks(answer: str, numbers: Numbers) -> str:
     Marks in the summary of an image mark are renumbered, too; all else stays. Raises ExampleSkipped for a mark that
     names no quote.
     """
-    written, end = [], 0
+    parts, end = [], 0
     for mark in parse_marks(answer):
-        written += [answer[end : mark.start], _renumber_mark(mark, numbers)]
+        parts += [answer[end : mark.start], _renumber_mark(mark, numbers)]
         end = mark.end
-    return "".join([*written, answer[end:]])
+    return "".join([*parts, answer[end:]])
 
 
 def _renumber_mark(mark: Mark, numbers: Numbers) -> str:
     try:
-        new = [numbers[mark.kind, number] for number in mark.numbers]
+        new_numbers = [numbers[mark.kind, number] for number in mark.numbers]
     except KeyError:
         raise ExampleSkipped(UNRESOLVED) from None
     if mark.kind == "text":
-        return "".join(f"[{number}]" for number in new)
+        return "".join(f"[{number}]" for number in new_numbers)
     summary = mark.mark[2 : mark.mark.rindex("](")]
-    return f"![{renumber_marks(summary, numbers)}](image{new[0]})"
+    return f"![{renumber_marks(summary, numbers)}](image{new_numbers[0]})"
 
 
 def _as_parts(content: object) -> list[dict[str, object]]:

@@ -83,7 +83,7 @@ def _document_of(request: StructureRequest, collection: Collection, where: Filte
 
 
 def _means_parts(
-    request: StructureRequest, tallies: Sequence["_Found"], reader: "_StructureReader", within: "_Scope"
+    request: StructureRequest, tallies: Sequence["_Tally"], reader: "_StructureReader", within: "_Scope"
 ) -> bool:
     """Whether the document's own parts are meant: "How many tables are there?" may be about a restaurant's tables.
 
@@ -106,7 +106,7 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Tally:
     kind: StructureKind
     basis: Literal["pages", "captions", "numbers", "outline", "parser"]
     count: int
@@ -115,8 +115,10 @@ class _Found:
 
     def record(self, shown_quotes: "_ShownQuotes") -> StructureCount:
         """The record of these parts, with their quotes numbered in the context."""
-        elements, others = (tuple(map(shown_quotes.element, parts)) for parts in (self.parts, self.unnumbered))
-        return StructureCount(kind=self.kind, basis=self.basis, count=self.count, elements=elements, unnumbered=others)
+        elements, unnumbered = (tuple(map(shown_quotes.element, parts)) for parts in (self.parts, self.unnumbered))
+        return StructureCount(
+            kind=self.kind, basis=self.basis, count=self.count, elements=elements, unnumbered=unnumbered
+        )
 
 
 class _ShownQuotes:
@@ -132,12 +134,12 @@ class _ShownQuotes:
         if part.quote is None:
             return StructureElement.model_validate(fields)
         hits, most = (self.texts, MAX_TEXTS) if part.quote.kind == "text" else (self.images, MAX_IMAGES)
-        known = next((at for at, hit in enumerate(hits, start=1) if hit.quote.id == part.quote.id), None)
-        if known is None and len(hits) < most:
+        number = next((at for at, hit in enumerate(hits, start=1) if hit.quote.id == part.quote.id), None)
+        if number is None and len(hits) < most:
             hits.append(Hit(rank=len(hits) + 1, score=1.0, quote=part.quote))
-            known = len(hits)
-        shown = {} if known is None else {"kind": part.quote.kind, "number": known}
-        return StructureElement.model_validate({**fields, **shown})
+            number = len(hits)
+        number_fields = {} if number is None else {"kind": part.quote.kind, "number": number}
+        return StructureElement.model_validate({**fields, **number_fields})
 
 
 class _StructureReader:
@@ -146,14 +148,16 @@ class _StructureReader:
     def __init__(self, document: Document, collection: Collection, where: Filter) -> None:
         self._collection, self._document = collection, document
         layouts = ("title", "caption", "figure", "chart", "table")
-        own = where.intersect(Filter(documents=(document.name,)))
-        self._own = own.model_copy(update={"kind": None})
-        first, last = own.first_page or 0, own.last_page
-        self._whole = collection.pages(document.name)
-        self._pages = [page for page in self._whole if page.number >= first and (last is None or page.number <= last)]
+        document_filter = where.intersect(Filter(documents=(document.name,)))
+        self._document_filter = document_filter.model_copy(update={"kind": None})
+        first, last = document_filter.first_page or 0, document_filter.last_page
+        self._all_pages = collection.pages(document.name)
+        self._pages = [
+            page for page in self._all_pages if page.number >= first and (last is None or page.number <= last)
+        ]
         # Titles are read from the whole document, as chapters are numbered through it, whatever pages pass the filter.
-        whole = self._own.model_copy(update={"first_page": None, "last_page": None})
-        quotes = self._collection.quotes(whole.intersect(Filter(layouts=layouts)))
+        whole_document_filter = self._document_filter.model_copy(update={"first_page": None, "last_page": None})
+        quotes = self._collection.quotes(whole_document_filter.intersect(Filter(layouts=layouts)))
         self._titles = [quote for quote in quotes if quote.layout == "title"]
         self._names = {quote.id: heading_names(quote.text) for quote in self._titles}
         numbers = {page.number for page in self._pages}
@@ -170,15 +174,17 @@ class _StructureReader:
     def states_number(self, kinds: Sequence[StructureKind], within: "_Scope") -> bool:
         """Whether the text on the pages states a number of things with one of these names."""
         pages = {page.number for page in within.pages}
-        written = self._collection.quotes(self._own.intersect(Filter(layouts=("paragraph", "list", "table"))))
-        return any(quote.page in pages and states_number(quote.text, kinds) for quote in written)
+        quotes = self._collection.quotes(
+            self._document_filter.intersect(Filter(layouts=("paragraph", "list", "table")))
+        )
+        return any(quote.page in pages and states_number(quote.text, kinds) for quote in quotes)
 
     def scope(self, places: Sequence[PlaceName]) -> "_Scope | None":
         """The pages and quotes within the places; without places, all of them.
 
         None for several sections, and for a section that the document does not have.
         """
-        whole = _Scope(self._pages, self._quotes)
+        everything = _Scope(self._pages, self._quotes)
         pages = [place for place in places if place.is_page]
         if pages:
             page_places = set(pages)
@@ -191,12 +197,16 @@ class _StructureReader:
             return _Scope(pages_within, [quote for quote in self._quotes if quote.page in numbers])
         if sum(place.number != "" for place in places) > 1:
             return None  # "chapters 5 to 9"
-        return self._section(places[0]) if places else whole
+        return self._section(places[0]) if places else everything
 
     def heading(self, name: PlaceName) -> "_Scope | None":
         """The heading of a chapter; None unless exactly one heading has that name."""
-        own = [quote for quote in self._quotes if name in self._names.get(quote.id, ())]
-        return _Scope([page for page in self._pages if page.number == own[0].page], own) if len(own) == 1 else None
+        headings = [quote for quote in self._quotes if name in self._names.get(quote.id, ())]
+        return (
+            _Scope([page for page in self._pages if page.number == headings[0].page], headings)
+            if len(headings) == 1
+            else None
+        )
 
     def _section(self, name: PlaceName) -> "_Scope | None":
         """The pages and quotes from the heading of that name to the heading that ends its section."""
@@ -213,17 +223,17 @@ class _StructureReader:
         numbers = {quote.page for quote in best}
         return _Scope([page for page in self._pages if page.number in numbers], best) if best else None
 
-    def count(self, kind: StructureKind, within: "_Scope") -> _Found:
+    def count(self, kind: StructureKind, within: "_Scope") -> _Tally:
         """Find the parts of one kind."""
         if kind == "page":
             last = within.pages[-1:]
-            return _Found(kind, "pages", len(within.pages), [self._page(page) for page in last])
+            return _Tally(kind, "pages", len(within.pages), [self._page(page) for page in last])
         if kind in ("figure", "table"):
             return self._captioned(kind, within)
         if kind == "chart":
             charts = (quote for quote in within.quotes if quote.layout == "chart")
             parts = [_picture(quote) for quote in charts if not _PANEL.search(quote.caption or "")]
-            return _Found(kind, "parser", len(parts), parts)
+            return _Tally(kind, "parser", len(parts), parts)
         return self._headings(kind, within)
 
     def _page(self, page: Page) -> _Part:
@@ -233,10 +243,10 @@ class _StructureReader:
         return _Part("", None, quotes[-1] if quotes else None, page.label, page.number)
 
     @staticmethod
-    def _captioned(kind: StructureKind, within: "_Scope") -> _Found:
+    def _captioned(kind: StructureKind, within: "_Scope") -> _Tally:
         """Parts with numbered captions, each number once; and parts without a number that the parser found."""
         numbered: dict[PlaceName, _Part] = {}
-        others: list[_Part] = []
+        unnumbered: list[_Part] = []
         for quote in within.quotes:
             caption = quote.text if quote.layout == "caption" else quote.caption or ""
             label = caption_label(caption)
@@ -246,60 +256,60 @@ class _StructureReader:
                 if known is None or (quote.layout == "caption" and known.quote and known.quote.layout != "caption"):
                     numbered[label] = _Part(_one_line(caption), label, quote, quote.page_label, quote.page)
             if label is None and quote.layout in _LAYOUTS[kind] and not _PANEL.search(caption):
-                others.append(_picture(quote))
+                unnumbered.append(_picture(quote))
         if not numbered:
-            return _Found(kind, "parser", len(others), others)
-        return _Found(kind, "captions", len(numbered), list(numbered.values()), others)
+            return _Tally(kind, "parser", len(unnumbered), unnumbered)
+        return _Tally(kind, "captions", len(numbered), list(numbered.values()), unnumbered)
 
-    def _headings(self, kind: StructureKind, within: "_Scope") -> _Found:
+    def _headings(self, kind: StructureKind, within: "_Scope") -> _Tally:
         titles = [quote for quote in within.quotes if quote.layout == "title"]
         if kind == "heading":
-            return _Found(kind, "parser", len(titles), [_heading(quote, None) for quote in titles])
+            return _Tally(kind, "parser", len(titles), [_heading(quote, None) for quote in titles])
         if kind == "appendix":
             return self._appendices(titles)
-        outline = Outline(self._whole)
+        outline = Outline(self._all_pages)
         chapters = chapters_of(outline, self._collection.document_quotes(self._document.name))
-        numbers = [each for each in chapters.numbered if kind == "section" or each.name.kind == "chapter"]
+        numbers = [heading for heading in chapters.numbered if kind == "section" or heading.name.kind == "chapter"]
         ids, on_pages = {quote.id for quote in titles}, {page.number: page.label for page in within.pages}
         numbered = [
-            _numbered(each, on_pages[each.page])
-            for each in numbers
-            if (each.quote.id in ids if each.quote else each.page in on_pages)
+            _numbered(heading, on_pages[heading.page])
+            for heading in numbers
+            if (heading.quote.id in ids if heading.quote else heading.page in on_pages)
         ]
         if len(numbers) > 1:
-            return _Found(kind, "numbers" if chapters.is_complete else "parser", len(numbered), numbered)
+            return _Tally(kind, "numbers" if chapters.is_complete else "parser", len(numbered), numbered)
         named = chapters.outline if kind == "chapter" else outline.outermost
         outlined = [part for part in self._outline(titles, within) if part.name in named]
         if outlined:
-            return _Found(kind, "outline" if outline.is_sure else "parser", len(outlined), outlined)
+            return _Tally(kind, "outline" if outline.is_sure else "parser", len(outlined), outlined)
         if kind == "section" and not numbered:
-            return _Found("heading", "parser", len(titles), [_heading(quote, None) for quote in titles])
+            return _Tally("heading", "parser", len(titles), [_heading(quote, None) for quote in titles])
         # A document does not number its only chapter, so that the headings of its other chapters were not found.
-        return _Found(kind, "parser", len(numbered), numbered)
+        return _Tally(kind, "parser", len(numbered), numbered)
 
-    def _appendices(self, titles: Iterable[Quote]) -> _Found:
+    def _appendices(self, titles: Iterable[Quote]) -> _Tally:
         """Headings such as "Appendix A" and, after the references, those that begin with a letter ("B.1 Tests").
 
         Lettered ones count if no letter is missing before the last. If none has a letter, "Appendix" is the heading.
         """
         by_number: dict[int, _Part] = {}
         unnumbered: list[_Part] = []
-        after_references, whole = False, PlaceName("appendix")
+        after_references, appendix = False, PlaceName("appendix")
         for quote in titles:
             names = self._names[quote.id]
             after_references = after_references or PlaceName("references") in names
             letter = _LETTERED.match(quote.text) if after_references else None
-            numbers = [each.number for each in names if each.kind == "appendix" and whole in names]
+            numbers = [place_name.number for place_name in names if place_name.kind == "appendix" and appendix in names]
             name = letter[1].lower() if letter else next(filter(None, numbers), "")
             if name.isdecimal() or (len(name) == 1 and name.isascii()):
                 number = int(name) if name.isdecimal() else ord(name) - ord("a") + 1
                 by_number.setdefault(number, _heading(quote, PlaceName("appendix", name)))
-            elif whole in names:
+            elif appendix in names:
                 unnumbered.append(_heading(quote, None))
         if not by_number:
-            return _Found("appendix", "parser", len(unnumbered[:1]), unnumbered[:1])
+            return _Tally("appendix", "parser", len(unnumbered[:1]), unnumbered[:1])
         complete = set(by_number) == set(range(1, len(by_number) + 1))
-        return _Found("appendix", "numbers" if complete else "parser", len(by_number), list(by_number.values()))
+        return _Tally("appendix", "numbers" if complete else "parser", len(by_number), list(by_number.values()))
 
     @staticmethod
     def _outline(titles: Sequence[Quote], within: "_Scope") -> Iterator[_Part]:
@@ -317,8 +327,10 @@ class _StructureReader:
                         begins -= 1
                     first = within.pages[begins]
                     heading_words = words(_NUMBER.sub("", heading))
-                    here = (one for one in titles if one.page == first.number)
-                    same_title = (one for one in here if words(_NUMBER.sub("", one.text)) == heading_words)
+                    titles_on_page = (title for title in titles if title.page == first.number)
+                    same_title = (
+                        title for title in titles_on_page if words(_NUMBER.sub("", title.text)) == heading_words
+                    )
                     yield _Part(heading, None, next(same_title, None), first.label, first.number)
 
 
@@ -330,13 +342,13 @@ class _Scope:
 
 def _ends_section(name: PlaceName, names: Sequence[PlaceName]) -> bool:
     """Whether a heading with these names ends the section of that name; chapters do not end the part around them."""
-    return name not in names and any(not name.encloses_chapters or each.encloses_chapters for each in names)
+    return name not in names and any(not name.encloses_chapters or place_name.encloses_chapters for place_name in names)
 
 
 def _numbered(heading: NumberedHeading, page_label: str) -> _Part:
-    found = _Part(_one_line(heading.text), heading.name, heading.quote, page_label, heading.page)
+    part = _Part(_one_line(heading.text), heading.name, heading.quote, page_label, heading.page)
     # An inner heading shows that a chapter exists whose own heading was not found.
-    return replace(found, name=f"{heading.name.number}, known by {found.name}") if heading.is_inner else found
+    return replace(part, name=f"{heading.name.number}, known by {part.name}") if heading.is_inner else part
 
 
 def _heading(quote: Quote, label: PlaceName | None) -> _Part:

@@ -46,7 +46,10 @@ def add_front_matter(question: str, context: Context, pages: FilteredPages, size
     if document is None:
         return context
     front = _front_matter(document, pages)
-    if not front or (request.parts == ("email",) and not any("@" in line for _, own in front.values() for line in own)):
+    if not front or (
+        request.parts == ("email",)
+        and not any("@" in line for _, lines_of_quote in front.values() for line in lines_of_quote)
+    ):
         return context
     lines, quotes = {id: lines for id, (_, lines) in front.items()}, [quote for quote, _ in front.values()]
     filled = context.model_copy(
@@ -56,9 +59,9 @@ def add_front_matter(question: str, context: Context, pages: FilteredPages, size
     answering = {line.quote.id for part in request.parts for line in reader.read(part)}
     present = {hit.quote.id for hit in context.texts}
     missing = [quote for id, (quote, _) in front.items() if quote.kind == "text" and id not in present]
-    missing.sort(key=lambda one: one.id not in answering)
+    missing.sort(key=lambda quote: quote.id not in answering)
     prohibiting = (hit.quote for hit in context.texts if introduces(hit.quote.text))
-    must = {one.id for one in prohibiting if ends_by_denying(one.text)} | present & front.keys()
+    must = {quote.id for quote in prohibiting if ends_by_denying(quote.text)} | present & front.keys()
     return filled.model_copy(update={"texts": fitted(filled, missing, size, must)["texts"]})
 
 
@@ -71,7 +74,11 @@ def _document_asked(request: FrontMatterRequest, pages: FilteredPages) -> str | 
         candidates = within
     else:
         titles = pages.all_titles()
-        candidates = [one for one in within if _is_named(one, titles.get(one, ""), naming_words, further=in_view)]
+        candidates = [
+            document
+            for document in within
+            if _is_named(document, titles.get(document, ""), naming_words, further=in_view)
+        ]
     return candidates[0] if len(candidates) == 1 else None
 
 
@@ -97,21 +104,21 @@ def _front_matter(document: str, pages: FilteredPages) -> Mapping[str, tuple[Quo
     Pictures are included if they have words that the texts lack, as a name may be in one.
     """
     first = pages.of_page(document, 0)
-    if not pages.where.first_page and not any(one.kind == "text" for one in first):
+    if not pages.where.first_page and not any(quote.kind == "text" for quote in first):
         first = pages.of_page(document, 1)
     page_words = pages.words_of_page(document, first[0].page) if first and first[0].has_pages else []
     if len(page_words) > MAX_PAGE_WORDS:
         return {}
-    texts, above = [one for one in first if one.kind == "text"], _above_text(first)[:MAX_QUOTES]
+    texts, above = [quote for quote in first if quote.kind == "text"], _above_text(first)[:MAX_QUOTES]
     further = []
-    if any(one.kind == "image" for one in above):
-        further = [word for word in page_words if not any(_holds(one, word) for one in texts)]
+    if any(quote.kind == "image" for quote in above):
+        further = [word for word in page_words if not any(_holds(quote, word) for quote in texts)]
     lines_by_quote: dict[str, tuple[Quote, tuple[str, ...]]] = {}
-    for one in above:
-        lines = _lines(one, page_words if one.kind == "text" else further)
-        lines = lines or (one.text.splitlines() if one.kind == "text" else [])
+    for quote in above:
+        lines = _lines(quote, page_words if quote.kind == "text" else further)
+        lines = lines or (quote.text.splitlines() if quote.kind == "text" else [])
         if lines:
-            lines_by_quote[one.id] = (one, tuple(lines[:1] if begins_abstract(lines[0]) else lines))
+            lines_by_quote[quote.id] = (quote, tuple(lines[:1] if begins_abstract(lines[0]) else lines))
     return lines_by_quote
 
 
@@ -121,26 +128,28 @@ def _above_text(quotes: Sequence[Quote]) -> list[Quote]:
     The latter are included because, with authors in columns, some may come after the heading of the abstract in reading
     order. An abstract with its heading in its first line is the last quote.
     """
-    start = next((at for at, one in enumerate(quotes) if one.kind == "text" and _is_running_text(one)), len(quotes))
+    start = next(
+        (at for at, quote in enumerate(quotes) if quote.kind == "text" and _is_running_text(quote)), len(quotes)
+    )
     above, text = list(quotes[:start]), quotes[start:]
     if text and begins_abstract(text[0].text):
         above.append(text[0])
     if not quotes or not quotes[0].has_pages:
         return above
-    above += [one for one in text[1:] if one.bbox[3] <= text[0].bbox[1]]
+    above += [quote for quote in text[1:] if quote.bbox[3] <= text[0].bbox[1]]
     rows: list[list[Quote]] = []
-    for one in sorted(above, key=lambda one: one.bbox[1]):
-        if rows and one.bbox[1] - rows[-1][0].bbox[1] < ROW_HEIGHT:
-            rows[-1].append(one)
+    for quote in sorted(above, key=lambda quote: quote.bbox[1]):
+        if rows and quote.bbox[1] - rows[-1][0].bbox[1] < ROW_HEIGHT:
+            rows[-1].append(quote)
         else:
-            rows.append([one])
-    return [one for row in rows for one in sorted(row, key=lambda one: one.bbox[0])]
+            rows.append([quote])
+    return [quote for row in rows for quote in sorted(row, key=lambda quote: quote.bbox[0])]
 
 
 def _is_running_text(quote: Quote) -> bool:
-    found = quote.text.split()
-    small = sum(word[0].islower() for word in found)
-    return len(found) >= MIN_PROSE_WORDS and small >= MIN_PROSE_SHARE * len(found)
+    text_words = quote.text.split()
+    small = sum(word[0].islower() for word in text_words)
+    return len(text_words) >= MIN_PROSE_WORDS and small >= MIN_PROSE_SHARE * len(text_words)
 
 
 def _holds(quote: Quote, word: PageWord) -> bool:

@@ -36,18 +36,20 @@ def repeated_words(question: str, context: Context) -> frozenset[str]:
     if len({hit.quote.document for hit in context.hits}) <= MAX_PLACES:
         return frozenset()
     terms, texts = question_terms(question), [words_with_headings(hit.quote) for hit in context.hits]
-    held = [with_words_alike(words_of_text, terms.subject) & terms.subject for words_of_text in texts]
-    most = max(held, key=len, default=frozenset[str]())
-    documents = {hit.quote.document for hit, own in zip(context.hits, held, strict=True) if own >= most}
+    words_held = [with_words_alike(words_of_text, terms.subject) & terms.subject for words_of_text in texts]
+    most = max(words_held, key=len, default=frozenset[str]())
+    documents = {
+        hit.quote.document for hit, hit_words in zip(context.hits, words_held, strict=True) if hit_words >= most
+    }
     weights = weigh_terms(terms, texts, context.rarity)
     enough = coverage(weights, most) >= MIN_HELD * coverage(weights, terms.subject)
     return (most - permission_stems() or most) if enough and len(documents) > MAX_PLACES else frozenset()
 
 
-def find_further(found: Sequence[Hit], words_held: frozenset[str]) -> list[Hit]:
+def find_further(hits: Sequence[Hit], words_held: frozenset[str]) -> list[Hit]:
     """The best of these hits of each document, in their order, that has these words and may have statements."""
     best = dict[str, Hit]()
-    for hit in found:
+    for hit in hits:
         if hit.quote.layout not in WITHOUT_STATEMENTS and says_all(words_with_headings(hit.quote), words_held):
             best.setdefault(hit.quote.document, hit)
     return list(best.values())[:MAX_FURTHER]
@@ -58,8 +60,8 @@ def replace_copies(context: Context, further: Sequence[Hit]) -> Context:
     first, known = dict[str, Hit](), {hit.quote.document for hit in context.hits}
     spare = [hit for hit in context.texts if first.setdefault(copy_key(hit.quote), hit) is not hit]
     texts = (hit for hit in further if hit.quote.kind == "text" and hit.quote.document not in known)
-    others = [hit for hit in texts if first.setdefault(copy_key(hit.quote), hit) is hit]
-    dropped = {hit.quote.id for hit in spare[::-1][: len(others)]}
-    filled = [hit for hit in context.texts if hit.quote.id not in dropped] + others[: len(spare)]
+    replacements = [hit for hit in texts if first.setdefault(copy_key(hit.quote), hit) is hit]
+    dropped = {hit.quote.id for hit in spare[::-1][: len(replacements)]}
+    filled = [hit for hit in context.texts if hit.quote.id not in dropped] + replacements[: len(spare)]
     ranked = [hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(filled, start=1)]
     return context.model_copy(update={"texts": tuple(ranked)})
