@@ -10,11 +10,11 @@ from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from quoteweave.collection.arrays import np
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Record
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     Sums = npt.NDArray[np.uint64]
@@ -142,7 +142,6 @@ def row_checksum(*values: str | bytes | int | None) -> int:
 
 def block_checksums(buffer: Any) -> "Sums":
     """(blocks,) XXH3, 64 bits, of each `BLOCK_BYTES` of a buffer of bytes; the last block may be shorter."""
-    import numpy as np
     import xxhash
 
     view = memoryview(buffer).cast("B") if len(buffer) else memoryview(b"")
@@ -200,8 +199,6 @@ def map_file(path: Path) -> "npt.NDArray[np.uint8]":
     """
     import mmap
 
-    import numpy as np
-
     try:
         with path.open("rb") as file:
             mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -218,8 +215,6 @@ def mapped_numbers(
     mapped_bytes: "npt.NDArray[np.uint8]", path: Path, offset: int, *, shape: tuple[int, int], dtype: Any
 ) -> Any:
     """The array of that shape at byte `offset` of a mapped file. Raises CollectionError where the file is too short."""
-    import numpy as np
-
     size = shape[0] * shape[1] * np.dtype(dtype).itemsize
     if offset + size > len(mapped_bytes):
         raise CollectionError(f"{path}, which holds vectors of the index, is damaged: it was cut short")

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.catalog.recent_reads import RecentReads
 from quoteweave.collection.catalog.stored_indexes import index_states
 from quoteweave.collection.catalog.stored_words import words_of_page
@@ -316,8 +317,6 @@ class Collection:
 
         All are of one committed state, and one document at a time is in memory.
         """
-        import numpy as np
-
         excluded = json.dumps(sorted(HEADERS_AND_FOOTERS))
         with self._catalog.read() as db:
             for key, name in db.execute("SELECT key, name FROM documents ORDER BY name"):
@@ -346,8 +345,6 @@ class Collection:
 
         Every record from row `first` to row `last` is read, so the time grows with the number of quotes.
         """
-        import numpy as np
-
         # In brackets, the wildcards of GLOB stand for themselves.
         json_text = re.sub(r"([*?[])", r"[\1]", json.dumps(text, ensure_ascii=False)[1:-1])
         parameters = {"written": f"*{json_text}*", "text": text, "first": first, "last": last}

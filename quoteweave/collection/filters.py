@@ -5,14 +5,11 @@ import shlex
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from quoteweave.collection.arrays import np
 from quoteweave.core.errors import UsageError, note_text
 from quoteweave.core.messages import pluralize, similar_names
 from quoteweave.core.records import HEADERS_AND_FOOTERS, Filter
-
-if TYPE_CHECKING:
-    import numpy as np
 
 MAX_NAMED = 5
 """Most unknown documents that a message names."""
@@ -38,8 +35,6 @@ def select_rows(
     db: sqlite3.Connection, where: Filter | None, *, retrievable_only: bool
 ) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
     """Rows of the quotes that pass, ascending, int64. Raises UsageError for documents that do not exist."""
-    import numpy as np
-
     where = where or Filter()
     require_documents(db, where.documents or ())
     parameters = {

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from quoteweave.collection.arrays import np
 from quoteweave.core.protocols import ImageProvider, OcrTextProvider
 from quoteweave.core.records import Quote, View
 
 if TYPE_CHECKING:
-    import numpy as np
     from PIL.Image import Image
 
     Rows = np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -69,8 +69,6 @@ def with_ocr_text(quote: Quote, pictures: OcrTextProvider) -> Quote:
 
 def item_rows(rows: "Rows", pages: "Rows", unit: Unit) -> "Rows":
     """The row of each item of one document in an index, in the order of `item_views`: for a page, its first row."""
-    import numpy as np
-
     return rows if unit == "quote" else np.unique(_first_rows(rows, pages))
 
 
@@ -78,8 +76,6 @@ class PageMap:
     """Which quotes are on one page, over all documents: the row, the page and the page's first row of each quote."""
 
     def __init__(self, documents: "Iterable[tuple[str, Rows, Rows]]") -> None:
-        import numpy as np
-
         quotes_and_firsts = [(rows, _first_rows(rows, pages)) for _, rows, pages in documents]
         empty = np.empty(0, dtype=np.int64)
         rows = np.concatenate([empty, *(rows for rows, _ in quotes_and_firsts)])
@@ -89,22 +85,16 @@ class PageMap:
 
     def firsts_of(self, rows: "Rows") -> "Rows":
         """First rows of the pages of these quotes, ascending; unknown rows are skipped."""
-        import numpy as np
-
         return np.unique(self._firsts[np.isin(self._rows, rows)])
 
     def rows_of(self, first: int) -> "Rows":
         """Rows of the quotes on the page with that first row, ascending."""
-        import numpy as np
-
         begin, end = np.searchsorted(self._firsts, [first, first + 1])
         return self._rows[begin:end]
 
 
 def _first_rows(rows: "Rows", pages: "Rows") -> "Rows":
     """The first row on the page of each of one document's quotes."""
-    import numpy as np
-
     _, index, inverse = np.unique(pages, return_index=True, return_inverse=True)
     return rows[index][inverse]
 

@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.checksums import BlockChecksums, map_file, mapped_numbers
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter, Quote
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from quoteweave.core.protocols import Matrix
@@ -50,8 +50,6 @@ class Shard:
 
         Raises CollectionError where the file is gone or damaged.
         """
-        import numpy as np
-
         shape = (int(self.lengths.sum()), self.dimension)
         if not shape[0]:
             return np.empty(shape, dtype=self.dtype)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan
 from quoteweave.collection.stores.generations import build_command
@@ -23,7 +24,6 @@ from quoteweave.core.records import Filter, Record
 from quoteweave.index.pending_shards import PendingShard, put_shard
 
 if TYPE_CHECKING:
-    import numpy as np
     from PIL.Image import Image
 
     Views = list[tuple["_Task", "str | Image | UnreadableItem"]]
@@ -60,8 +60,6 @@ def check_vectors(
     name: str, matrices: "Sequence[np.ndarray[Any, Any]]", item_names: Sequence[str], *, multi_vector: bool
 ) -> None:
     """Raise ModelFailed unless the model gave a matrix of finite numbers for each item; `what` names the items."""
-    import numpy as np
-
     if len(matrices) != len(item_names):
         raise ModelFailed(
             f"{name} gave {pluralize(len(matrices), 'result')} for {pluralize(len(item_names), 'input')}; it "
@@ -326,8 +324,6 @@ class _Run:
     def _vectors(
         self, tasks: Sequence[_Task], contents: "Sequence[str | Image]"
     ) -> "list[np.ndarray[Any, Any] | UnreadableItem]":
-        import numpy as np
-
         if not contents:
             return []
         refused: Mapping[int, str] = {}

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.segments.builder import DEFINITION_PREFIXES, SYMBOLS
 from quoteweave.collection.segments.section_names import last_part
@@ -54,8 +55,6 @@ class LexicalIndex:
     """
 
     def __init__(self, segments: Mapping[str, Segment]) -> None:
-        import numpy as np
-
         self.segments = dict(segments)
         """The segments by the names of their files."""
         all_segments = self._segments = list(self.segments.values())
@@ -93,14 +92,10 @@ class LexicalIndex:
 
     def no_points(self) -> "Scores":
         """(m,) an array of zeros, one for each page."""
-        import numpy as np
-
         return np.zeros(self.page_count, dtype=np.float32)
 
     def best_on_pages(self, scores: "npt.NDArray[Any]") -> "Scores":
         """(m,) the best of the scores (n,), which are 0 or more, of each page's quotes; 0 for a page without quotes."""
-        import numpy as np
-
         best = self.no_points()
         scored = np.flatnonzero(scores > 0)
         np.maximum.at(best, self.page_of[scored], scores[scored])  # three times as fast as `reduceat`
@@ -112,22 +107,16 @@ class LexicalIndex:
 
     def _page_mask(self, pages: "Positions") -> "Mask":
         """(m,) True for these pages, False for others."""
-        import numpy as np
-
         mask = np.zeros(self.page_count, dtype=np.bool_)
         mask[pages] = True
         return mask
 
     def best_quotes(self, quotes: "Positions", scores: "Scores", k: int) -> "Positions":
         """The `k` of these quotes with the best scores, best first; `scores` (n,) are those of all quotes."""
-        import numpy as np
-
         return quotes[np.lexsort((self.tie_order[quotes], -scores[quotes]))][:k]
 
     def in_documents_of(self, pages: "Positions | Mask") -> "Scores":
         """(m,) 1 for each page of a document that has one of these pages, 0 for others."""
-        import numpy as np
-
         document_flags = np.zeros(self.document_count, dtype=np.float32)
         document_flags[self.document_of[pages]] = 1
         return document_flags[self.document_of]
@@ -153,8 +142,6 @@ class LexicalIndex:
 
     def _by_name(self, segment_counts: "list[npt.NDArray[Any]]") -> "Positions":
         """The place of each item when documents, with the given numbers of items, are ordered by name."""
-        import numpy as np
-
         names, counts = list(self._documents), concatenated(segment_counts, np.int64)
         ranked = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
         start = np.empty(len(names), dtype=np.int64)  # where each document's items begin in the new order
@@ -253,8 +240,6 @@ class LexicalIndex:
 
         'chapter last' is the last of each document, 'chapter 3 #-1' the last page of its chapter 3.
         """
-        import numpy as np
-
         if name.is_page and name.value is not None:
             numbered = self.pages_with_reference(str(PlaceName("page", page=name.value)))
             return distinct(np.concatenate([self.pages_with_reference(str(name)), numbered]))
@@ -326,8 +311,6 @@ class LexicalIndex:
         return self._with("outline", tokens)
 
     def _with(self, field: str, tokens: Iterable[str]) -> "Positions":
-        import numpy as np
-
         items = sorted((self._fields[field].items_with(self._find_ids(token)) for token in set(tokens)), key=len)
         return reduce(partial(np.intersect1d, assume_unique=True), items) if items else np.empty(0, dtype=np.int64)
 
@@ -361,8 +344,6 @@ def any_within(pages: "Positions", within: "Mask | None") -> bool:
 
 def best_positions(scores: "Scores", k: int, order: "Positions") -> "Positions":
     """Return the positions of the `k` best scores above 0, best first; of equal ones, those first in `order` (n,)."""
-    import numpy as np
-
     # If there are more than k blocks, at least k scores reach the k-th best of the block maxima.
     blocks = len(scores) // BLOCK
     least = np.float32(0)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import finalize
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan, IndexState, Manifest
 from quoteweave.collection.stores.generations import MANIFEST, build_command, read_manifest
@@ -35,8 +36,6 @@ class OpenedIndex:
 
     def search(self, queries: "Sequence[Matrix]", k: int, scope: SearchScope | None) -> list[TopItems]:
         """See `VectorIndex.search`."""
-        import numpy as np
-
         if self.index is not None:
             return self.index.search(queries, k, scope)
         return [TopItems(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]

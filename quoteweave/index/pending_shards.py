@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan
 from quoteweave.collection.writer import Writer, part_fingerprint
 
 if TYPE_CHECKING:
-    import numpy as np
-
     Vectors = np.ndarray[Any, Any]
 
 
@@ -90,7 +89,5 @@ def put_shard(
     lengths: Sequence[int],
 ) -> None:
     """Store vectors as a shard under a fingerprint and a key."""
-    import numpy as np
-
     joined = np.concatenate(vectors) if vectors else np.empty((0, 0), dtype=plan.dtype)
     collection.shards.put_vectors(*name, joined, lengths)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan
 from quoteweave.collection.stores.generations import build_command
@@ -15,8 +16,6 @@ from quoteweave.index.faiss.index import FaissIndex
 from quoteweave.index.maxsim.index import MultiVectorIndex
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from quoteweave.core.protocols import Matrix
     from quoteweave.index.base import Rows, Scores
 
@@ -47,8 +46,6 @@ class FaissRecall:
 
 def stored_sample(collection: Collection, plan: IndexPlan) -> "Matrix":
     """(at most 12,000, dimension) a random sample, always the same one, of the vectors of an index of that plan."""
-    import numpy as np
-
     keys = sorted(set(collection.shard_keys(plan.shards).values()))
     stored_vectors = [collection.shards.vectors(plan.shards, key) for key in keys]
     usable = [vectors for vectors in stored_vectors if vectors is not None and vectors.dimension]
@@ -74,8 +71,6 @@ def measure_faiss_recall(kind: str, vectors: "Matrix") -> FaissRecall | None:
     None for too few vectors: below 10,184, `hnsw` and `ivfpq` may compare them all, as exact search does. This is an
     estimate, as vectors of users' questions are unlike those of quotes. Takes about 5 s for 12,000 × 384.
     """
-    import numpy as np
-
     item_count = len(vectors) - FAISS_QUESTIONS
     if item_count < (FIRST if kind == "fp16" else ENOUGH_TO_TRAIN):
         return None
@@ -96,8 +91,6 @@ def measure_faiss_recall(kind: str, vectors: "Matrix") -> FaissRecall | None:
 
 def _scores(vectors: "Matrix", query: "Matrix") -> "Scores":
     """Exact scores, since some kinds round theirs; then rounded, so that equal vectors have equal scores."""
-    import numpy as np
-
     scores: Scores = np.einsum("nd,d->n", vectors.astype(np.float64), query[0].astype(np.float64)).astype(np.float32)
     return scores
 
@@ -176,8 +169,6 @@ def measure_maxsim_recall(kind: str, index: MultiVectorIndex) -> MaxSimRecall | 
     seconds; for `pool2` and `pool3` up to a minute. Raises CollectionError where vectors are missing or damaged,
     MissingExtra where a library is not installed.
     """
-    import numpy as np
-
     chance = np.random.default_rng(0)
     places = _sample(index, chance)
     if MultiVectorIndex(kind, index.dimension).scored(FIRST + 1, len(places)) == len(places):
@@ -199,8 +190,6 @@ def measure_maxsim_recall(kind: str, index: MultiVectorIndex) -> MaxSimRecall | 
 
 
 def _sample(index: MultiVectorIndex, chance: "np.random.Generator") -> "Rows":
-    import numpy as np
-
     places = chance.permutation(index.items.places())[:ITEMS]
     vectors = np.cumsum(index.items.lengths[places])
     return np.sort(places[: max(MIN_ITEMS, int(np.searchsorted(vectors, VECTORS)))])

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.checksums import sealed_record
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan, IndexState, Manifest
@@ -153,8 +154,6 @@ def _without_traces(
     published: _Published, collection: Collection, plan: IndexPlan, rows_by_name: "Mapping[str, Rows]"
 ) -> _Published:
     """The index as it is, or an empty one if documents are gone and its files would keep their items."""
-    import numpy as np
-
     if published.index is None or not (isinstance(published.index, DatabaseIndex) and published.index.keeps_removed):
         return published
     try:
@@ -179,8 +178,6 @@ def _change(
     An index in a database is searched while it changes, and after a kill. So its items are replaced in place, and items
     that are gone are removed last: then nothing is ever missing from it.
     """
-    import numpy as np
-
     if published.index is None:
         return False
     present = published.index.rows
@@ -203,8 +200,6 @@ def _change(
 
 def _all_within(rows: "Rows", present: "Rows") -> bool:
     """Whether all rows are among those present; both are ascending."""
-    import numpy as np
-
     at = np.searchsorted(present, rows)
     return not len(rows) or bool(at[-1] < len(present) and (present[at] == rows).all())
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.segments.segment import Segment
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     Scores = npt.NDArray[np.float32]
@@ -53,8 +53,6 @@ class Field:
 
     def __init__(self, segments: Sequence[Segment], name: str, document_of: "Positions", documents: int) -> None:
         """`document_of` (n,) is the document, of so many `documents`, of each item, ascending."""
-        import numpy as np
-
         self._segments, self._document_of, self._documents = segments, document_of, documents
         self._parts = parts = [segment.fields[name] for segment in segments]
         self._bases = np.cumsum([0, *(len(part.lengths) for part in parts)]).tolist()
@@ -73,13 +71,9 @@ class Field:
 
     def distinct_tokens(self, within: "Mask | None", most: int) -> int:
         """How many different tokens the items, `within` (n,) or all, have; `most` where there are more."""
-        import numpy as np
-
         return self._tokens_within(None if within is None else np.packbits(within).tobytes(), most)
 
     def _count_tokens(self, packed: bytes | None, most: int) -> int:
-        import numpy as np
-
         within, distinct_tokens = None, set[bytes]()
         if packed is not None:
             within = np.unpackbits(np.frombuffer(packed, np.uint8), count=self._size).view(np.bool_)
@@ -101,8 +95,6 @@ class Field:
 
     def bm25(self, tokens: Sequence[Ids], b: float, within: "Mask | None") -> "Scores":
         """Scores (n,) of the items `within`, or all, for a question's tokens, each as often as the question has it."""
-        import numpy as np
-
         scores, occurrences = np.zeros(self._size, dtype=np.float32), self._occurrences(tuple(tokens))
         if not len(occurrences.items):
             return scores
@@ -134,8 +126,6 @@ class Field:
 
         The positions of the documents ascend.
         """
-        import numpy as np
-
         document_of = self._document_of
         searched = positions_between(*(document_of.searchsorted(documents, side) for side in ("left", "right")))
         query_counts, scores = Counter(tokens), np.zeros(self._size, dtype=np.float32)
@@ -159,8 +149,6 @@ class Field:
 
     def bm25_of_documents(self, tokens: Sequence[Ids]) -> "Scores":
         """BM25 (d,) of the documents, each as one long item."""
-        import numpy as np
-
         scores, query_counts = np.zeros(self._documents, dtype=np.float32), Counter(tokens)
         items, counts, sizes = self._occurrences(tuple(query_counts))
         if not len(items):
@@ -199,8 +187,6 @@ class Field:
         compared by their cosine (Salton and Buckley, "Term-weighting approaches in automatic text retrieval", 1988; the
         smoothed idf is the default of scikit-learn's TfidfVectorizer). Tokens that no item has play no part.
         """
-        import numpy as np
-
         scores, squares = np.zeros(self._size, dtype=np.float32), 0.0
         for ids, times in tokens.items():
             items, counts, _ = self._find_occurrences((ids,))
@@ -213,8 +199,6 @@ class Field:
         return scores
 
     def _find_occurrences(self, tokens: tuple[Ids, ...]) -> Occurrences:
-        import numpy as np
-
         none = np.empty(0, dtype=np.uint8)
         postings, sizes, end = [(none, none)], list[list[int]](), 0
         for part, ids in zip(self._parts, zip(*tokens, strict=True), strict=False):
@@ -236,14 +220,10 @@ class Field:
     @cached_property
     def _lengths(self) -> "Positions":
         """(n,) how many tokens each item has."""
-        import numpy as np
-
         return concatenated([part.lengths for part in self._parts], np.int64)  # type: ignore[no-any-return]
 
     def _saturation_of(self, b: float) -> "npt.NDArray[np.float64]":
         """(n,) k1 (1 - b + b length / mean length), which a token's count is weighed against."""
-        import numpy as np
-
         saturation: npt.NDArray[np.float64] = K1 * (
             (1 - b) + b * self._lengths.astype(np.float64) / self._mean_length(None)
         )
@@ -251,8 +231,6 @@ class Field:
 
     def _find_saturation_in_document(self, b: float) -> "tuple[Positions, npt.NDArray[np.float64]]":
         """(d,) how many items each document has, and (n,) what `_saturation_of` gives in each item's document alone."""
-        import numpy as np
-
         document_of, lengths = self._document_of, self._lengths.astype(np.float64)
         sizes = np.bincount(document_of, minlength=self._documents)
         counted = np.bincount(document_of, lengths > 0, self._documents) if self._sparse else sizes
@@ -262,8 +240,6 @@ class Field:
     @cached_property
     def _document_saturation(self) -> "npt.NDArray[np.float64]":
         """(d,) what `_saturation_of` gives for documents."""
-        import numpy as np
-
         lengths = np.bincount(self._document_of, self._lengths, self._documents).astype(np.float64)
         mean = max(lengths.mean(), 1.0) if self._documents else 1.0
         saturation: npt.NDArray[np.float64] = K1 * ((1 - B) + B * lengths / mean)
@@ -272,8 +248,6 @@ class Field:
     @cached_property
     def _norms(self) -> "Scores":
         """(n,) lengths of the TF-IDF vectors; 1 for an item without tokens, so that it can be divided by."""
-        import numpy as np
-
         frequencies: Counter[bytes] = Counter()
         for segment, part in zip(self._segments, self._parts, strict=True):
             for token, count in zip(segment.vocabulary(), part.document_frequencies().tolist(), strict=True):
@@ -293,15 +267,11 @@ class Field:
 
 def _idf(item_count: int, frequencies: "Positions") -> "Scores":
     """(t,) the idf of each token."""
-    import numpy as np
-
     return np.array([inverse_frequency(item_count, frequency) for frequency in frequencies.tolist()], dtype=np.float32)
 
 
 def positions_between(starts: "Positions", stops: "Positions") -> "Positions":
     """The positions from each start to its stop, one range after the other."""
-    import numpy as np
-
     sizes = stops - starts
     positions: Positions = np.arange(sizes.sum()) + (stops - sizes.cumsum()).repeat(sizes)
     return positions
@@ -309,8 +279,6 @@ def positions_between(starts: "Positions", stops: "Positions") -> "Positions":
 
 def distinct(positions: "Positions") -> "Positions":
     """The positions, ascending, each once: as `np.unique`, which takes 30 ms to import `numpy.ma` when first called."""
-    import numpy as np
-
     ordered = np.sort(positions)
     distinct_positions: Positions = ordered[differs_from_last(ordered)]
     return distinct_positions
@@ -318,8 +286,6 @@ def distinct(positions: "Positions") -> "Positions":
 
 def differs_from_last(values: "npt.NDArray[Any]") -> "Mask":
     """(n,) whether each value is another than the one before it; True for the first. `np.diff` takes twice the time."""
-    import numpy as np
-
     differs = np.ones(len(values), dtype=np.bool_)
     np.not_equal(values[1:], values[:-1], out=differs[1:])
     return differs
@@ -331,13 +297,9 @@ def inverse_frequency(item_count: int, frequency: int) -> float:
 
 
 def _smooth_idf(item_count: int, frequencies: Any) -> Any:
-    import numpy as np
-
     return np.log((1 + item_count) / (1 + frequencies)) + 1
 
 
 def concatenated(arrays: "Iterable[npt.NDArray[Any]]", dtype: Any) -> Any:
     """Return arrays one after the other, as numbers of one kind; an empty array for none."""
-    import numpy as np
-
     return np.concatenate([np.empty(0, dtype), *(array.astype(dtype, copy=False) for array in arrays)])

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer
 from quoteweave.core.boxes import Box
@@ -87,8 +88,6 @@ def outlined(picture: Raster, box: Box, words: Sequence[Box] = ()) -> Raster:
         image = ImageChops.multiply(image.convert("RGB"), fill)
     x1, y1, x2, y2 = (edge * picture.scale for edge in box)
     ImageDraw.Draw(image).rectangle((x1 - LINE, y1 - LINE, x2 + LINE, y2 + LINE), outline=MARK, width=LINE)
-    import numpy as np
-
     return Raster(np.asarray(image), picture.scale)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.collection import Collection
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.protocols import Explanation
@@ -137,8 +138,6 @@ class LexicalRetriever(Bm25Retriever):
         )
 
     def _scores(self, index: LexicalIndex, question: str, where: Filter | None, k: int) -> "Scores":
-        import numpy as np
-
         evidence, scores = self.evidence(index, question, where), np.zeros(len(index.rows), dtype=np.float32)
         candidates = self._worth_ranking(index, evidence.total, where, k)
         pages = index.page_of[candidates]
@@ -151,8 +150,6 @@ class LexicalRetriever(Bm25Retriever):
 
         A page gives its best quote its own score, and every quote at least `MIN_PAGE_SHARE` of it.
         """
-        import numpy as np
-
         allowed = self._allowed(index, where)
         worth = total if allowed is None else total * index.pages_with(allowed)
         best = lexical.best_positions(worth, k, index.page_order)
@@ -164,8 +161,6 @@ class LexicalRetriever(Bm25Retriever):
         self, index: LexicalIndex, evidence: PageEvidence, candidates: "Positions", pages: "Positions"
     ) -> "Scores":
         """How well quotes at these positions fit, relative to the best of their page, 0 to 1."""
-        import numpy as np
-
         best = np.where(evidence.best_quote > 0, evidence.best_quote, np.float32(1))
         headings = self._headings_of(index)
         heading_scores = np.where(headings[candidates] >= 0, evidence.quote_scores[headings[candidates]], np.float32(0))
@@ -189,8 +184,6 @@ class LexicalRetriever(Bm25Retriever):
         self, fit: "npt.NDArray[Any]", index: LexicalIndex, evidence: PageEvidence, candidates: "Positions"
     ) -> None:
         """Add `FORM_BONUS` to the fit of quotes at these positions for each form that the question asks for."""
-        import numpy as np
-
         if (
             any(analysis.picture_types or analysis.labels for analysis in evidence.analyses)
             or evidence.parts["terms"].any()
@@ -215,15 +208,11 @@ class LexicalRetriever(Bm25Retriever):
 
     def _accepted_quotes(self, index: LexicalIndex, pages: "Scores", accepts: Callable[[Quote], bool]) -> "Positions":
         """Positions of the quotes that are accepted, on the pages with the best scores above 0."""
-        import numpy as np
-
         positions, quotes = self._on_best_pages(index, pages)
         return positions[np.array([accepts(quote) for quote in quotes], dtype=np.bool_)]
 
     def _in_parts(self, index: LexicalIndex, pages: "Scores", parts: Sequence[PlaceName]) -> "Positions":
         """Positions of the quotes that are the heading of one of these parts, or stand below it, on the best pages."""
-        import numpy as np
-
         positions, quotes = self._on_best_pages(index, pages)
         sought = {part.whole for part in parts}
         lasts = [index.last_parts(part.kind) for part in sought if part.is_last]
@@ -236,15 +225,11 @@ class LexicalRetriever(Bm25Retriever):
 
     def _on_best_pages(self, index: LexicalIndex, pages: "Scores") -> "tuple[Positions, list[Quote]]":
         """Quotes on the pages with the best scores above 0, with their positions."""
-        import numpy as np
-
         positions = index.quotes_on(np.sort(lexical.best_positions(pages, FORM_PAGES, index.page_order)))
         return positions, self._quotes_at(index, positions)
 
     def _describing_quotes(self, index: LexicalIndex, evidence: PageEvidence, headings: "Positions") -> "Positions":
         """Positions of the first quotes under headings, on the best pages, that name the thing whose use is asked."""
-        import numpy as np
-
         uses_asked = [asked for analysis in evidence.analyses if (asked := asked_thing(analysis.text))]
         positions, quotes = self._on_best_pages(index, evidence.total) if uses_asked else (index.rows[:0], [])
         under = [
@@ -258,8 +243,6 @@ class LexicalRetriever(Bm25Retriever):
     @staticmethod
     def _under_best_headings(evidence: PageEvidence, headings: "Positions", of_page: "Positions") -> "list[Positions]":
         """Positions of the quotes under each of the best headings, kept together as one step alone explains nothing."""
-        import numpy as np
-
         scored_headings = distinct(headings[(headings >= 0) & (evidence.quote_scores[headings] > 0)])
         worth = evidence.quote_scores[scored_headings] * evidence.total[of_page[scored_headings]]
         best = scored_headings[np.argsort(-worth, kind="stable")[:SECTIONS]]
@@ -288,8 +271,6 @@ class LexicalRetriever(Bm25Retriever):
 
         A heading itself has none.
         """
-        import numpy as np
-
         known = self._headings  # another thread may replace it meanwhile
         if known is None or known[0] is not index:
             size = len(index.rows)
@@ -308,8 +289,6 @@ class LexicalRetriever(Bm25Retriever):
 
     def _pages_containing(self, index: LexicalIndex, text: str, within: "Mask | None") -> "Mask":
         """(m,) which of the pages `within` have a quote that contains a string to the letter."""
-        import numpy as np
-
         pages_to_search = np.ones(index.page_count, dtype=np.bool_) if within is None else within
         pages_with_text = np.zeros_like(pages_to_search)
         # The index can look up a string of symbols alone, such as "&&". For other strings, and on pages whose symbols
@@ -327,8 +306,6 @@ class LexicalRetriever(Bm25Retriever):
 
 def _better_on_page(fit: "Scores", page_of: "Positions") -> "Positions":
     """(n,) how many quotes of its page fit better than each quote."""
-    import numpy as np
-
     order = np.lexsort((-fit, page_of))
     pages, fits, at = page_of[order], fit[order], np.arange(len(order))
     new_page = differs_from_last(pages)

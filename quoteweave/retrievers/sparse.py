@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.storage_errors import OTHER_VERSION, renewal_advice
 from quoteweave.core.concurrency.recent_cache import RecentCache
@@ -115,8 +116,6 @@ class Bm25Retriever:
 
     def _allowed(self, index: LexicalIndex, where: Filter | None) -> "Mask | None":
         """(n,) which quotes pass the filter; None when all do. Raises UsageError for an unknown document."""
-        import numpy as np
-
         if where is None or where == Filter():
             return None
         if where == Filter(kind=where.kind):
@@ -131,8 +130,6 @@ class Bm25Retriever:
 
     def _hits(self, index: LexicalIndex, scores: "Scores", k: int, allowed: "Mask | None") -> list[Hit] | None:
         """The `k` best hits; None where the quote of one is no longer in the catalogue."""
-        import numpy as np
-
         scores = scores if allowed is None else np.where(allowed, scores, np.float32(0))
         best = lexical.best_positions(scores, k, index.tie_order)
         quotes = self._collection.quotes_at(index.rows[best].tolist())

@@ -5,6 +5,7 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.views import PageMap
 from quoteweave.core.concurrency.recent_cache import RecentCache
@@ -87,8 +88,6 @@ class VectorRetriever:
 
         Rows of quotes that were removed since the index was brought up to date may be among them.
         """
-        import numpy as np
-
         opened, (positions, vectors) = self._current(), self._encode_queries(queries, k)
         rows = [TopItems(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
         if positions:
@@ -180,8 +179,6 @@ class PageScope(SearchScope):
 
 def _scored_rows(opened: OpenedIndex, top_items: TopItems, scope: SearchScope | None) -> list[tuple[int, float]]:
     """Row and score of each quote that was found, by itself or through its page."""
-    import numpy as np
-
     ranked = list(zip(top_items.rows.tolist(), top_items.scores.tolist(), strict=True))
     if opened.pages is None:
         return ranked

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.segments.acronyms import definitions_in, definitions_in_table
 from quoteweave.collection.segments.merge import merge_segments
 from quoteweave.collection.segments.section_names import names_of_pages
@@ -72,8 +73,6 @@ class SegmentBuilder:
 
     def _count(self) -> None:
         """Make a segment of what has been gathered."""
-        import numpy as np
-
         quotes = {
             "rows": np.array(self._rows, dtype=np.int64),
             "page_of": np.array(self._page_of, dtype=np.int64),
@@ -154,8 +153,6 @@ def _own_words(quote: Quote) -> str:
 
 def _joined_by_document(segment: Segment) -> Segment:
     """The segment with consecutive parts of one document joined under its name."""
-    import numpy as np
-
     first = np.array([i == 0 or name != segment.names[i - 1] for i, name in enumerate(segment.names)])
     starts = np.flatnonzero(first)
     return replace(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.segments.segment import (
     FIELDS,
     QUOTE_FIELDS,
@@ -16,8 +17,6 @@ from quoteweave.collection.segments.segment import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-
     Array = np.ndarray[Any, np.dtype[Any]]
 
 # How many postings are moved at once; each takes some twenty bytes.
@@ -32,8 +31,6 @@ def merge_segments(old: Sequence[Segment], without: Collection[str], new: Sequen
     The postings, most of its size, are merged whenever they are asked for: while they are written, only those of some
     tokens of one field are in memory.
     """
-    import numpy as np
-
     parts = [*(_Part(segment, without) for segment in old), *(_Part(segment, ()) for segment in new)]
     vocabulary, numbers = _merged_vocabulary(parts)
     quotes = [0, *accumulate(len(part.quotes) for part in parts)]
@@ -55,8 +52,6 @@ class _Part:
     """What remains of a segment in a merged one."""
 
     def __init__(self, segment: Segment, without: Collection[str]) -> None:
-        import numpy as np
-
         self.segment = segment
         document_mask = np.array([name not in without for name in segment.names], dtype=np.bool_)
         self._keeps_all = bool(document_mask.all())
@@ -68,14 +63,10 @@ class _Part:
 
     def page_of(self) -> "Array":
         """The new position of each quote's page, within this part."""
-        import numpy as np
-
         return np.searchsorted(self._pages, self.segment.page_of[self.quotes])
 
     def postings(self, field: str) -> Postings:
         """The postings of the items that remain, with their new positions; token numbers do not change."""
-        import numpy as np
-
         old = self.segment.fields[field]
         if self._keeps_all:
             return old
@@ -89,8 +80,6 @@ class _Part:
 
     def used(self) -> "Array":
         """(v,) whether any remaining item has the token."""
-        import numpy as np
-
         if self._keeps_all:
             return np.ones(len(self.segment.token_ends), dtype=np.bool_)
         used: Array = np.logical_or.reduce([self.postings(field).document_frequencies() > 0 for field in FIELDS])
@@ -111,8 +100,6 @@ class _MergedFields(ChunkedFields):
     """How many tokens there are."""
 
     def chunks(self, field: str) -> ChunkedPostings:
-        import numpy as np
-
         part_postings = [part.postings(field) for part in self.parts]
         bases = self.quotes if field in QUOTE_FIELDS else self.pages
         # Arrays as long as the vocabulary take most of the memory where nearly every word is new, so few are made.
@@ -129,8 +116,6 @@ class _MergedFields(ChunkedFields):
         self, part_postings: Sequence[Postings], starts: "Array", tokens: range, bases: Sequence[int]
     ) -> "tuple[Array, Array]":
         """Items and counts of a range of tokens: for each token, those of the first part first, and so on."""
-        import numpy as np
-
         begin = starts[tokens.start]
         merged_items = np.empty(int(starts[tokens.stop] - begin), dtype=np.min_scalar_type(max(0, bases[-1] - 1)))
         merged_counts = np.empty(
@@ -156,8 +141,6 @@ class _MergedFields(ChunkedFields):
 
 def _merged_vocabulary(parts: Sequence[_Part]) -> "tuple[dict[str, Array], list[Array]]":
     """The tokens in use, as a segment has them, and for each part the new number of each of its tokens, or -1."""
-    import numpy as np
-
     used = [part.used() for part in parts]
     numbers = [np.full(len(part_used), -1, dtype=np.int32) for part_used in used]
     texts: list[bytes] = []
@@ -203,8 +186,6 @@ def _chunks(segments: Sequence[Segment]) -> Iterator[list[range]]:
 
 def _blocks(starts: "Array") -> "Iterator[range]":
     """Ranges of tokens whose items are moved at once; `starts` says where the items of each token begin."""
-    import numpy as np
-
     first = 0
     while first < len(starts) - 1:
         last_fitting = int(np.searchsorted(starts, starts[first] + MOVED_AT_ONCE, side="right")) - 1

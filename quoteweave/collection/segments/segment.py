@@ -23,14 +23,13 @@ from itertools import accumulate, pairwise, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.collection.stores.content import atomic_write
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.files.whole_files import remove_path
 
 if TYPE_CHECKING:
-    import numpy as np
-
     Array = np.ndarray[Any, np.dtype[Any]]
 
 SUFFIX = ".seg"
@@ -68,8 +67,6 @@ class Postings:
 
     def document_frequencies(self) -> "Array":
         """(v,) how many items have each token."""
-        import numpy as np
-
         counts: Array = np.diff(self.starts.astype(np.int64))
         return counts
 
@@ -92,8 +89,6 @@ class ChunkedPostings:
 
     def whole(self) -> Postings:
         """Return all postings in memory."""
-        import numpy as np
-
         items, counts = zip(*self.chunks, strict=True) if len(self.starts) > 1 else ([], [])
         empty = np.zeros(0, dtype=np.uint8)
         return Postings(
@@ -214,8 +209,6 @@ class PostingsBuilder:
 
         In the length of an item, `numbers_per_word` numbers count as one word.
         """
-        import numpy as np
-
         places, item_positions = np.array(self.tokens, dtype=np.int64) - 1, np.array(self.items, dtype=np.int64)
         tokens = order[places]
         pairs, counts = np.unique(tokens << 32 | item_positions, return_counts=True)
@@ -228,8 +221,6 @@ class PostingsBuilder:
 
 def vocabulary_arrays(tokens: Sequence[bytes]) -> "dict[str, Array]":
     """Sorted tokens as a segment's `tokens` and `token_ends`."""
-    import numpy as np
-
     return {
         "tokens": np.frombuffer(b"".join(tokens), dtype=np.uint8),
         "token_ends": np.fromiter(accumulate(map(len, tokens)), dtype=np.int64, count=len(tokens)),
@@ -246,8 +237,6 @@ def make_segment(
 
     `quotes` holds the arrays of quotes by name; `counted` the tokens of each field, numbered as in `vocabulary` from 1.
     """
-    import numpy as np
-
     encoded = [token.encode() for token in vocabulary]
     ranked = sorted(range(len(encoded)), key=encoded.__getitem__)
     order = np.empty(len(encoded), dtype=np.int64)
@@ -298,8 +287,6 @@ def _arrays(segment: Segment) -> "Iterator[ArrayChunks]":
 
     Each array's pieces have to be read to the end before the next array is asked for, which may depend on them.
     """
-    import numpy as np
-
     names = json.dumps(segment.names, ensure_ascii=False).encode("utf-8", "surrogatepass")
     arrays = [np.frombuffer(names, dtype=np.uint8), segment.quote_counts, segment.page_counts, segment.rows]
     yield from map(_whole, [*arrays, segment.page_of, segment.is_image, segment.tokens, segment.token_ends])
@@ -333,7 +320,6 @@ def _whole(numbers: "Array") -> ArrayChunks:
 
 def _file_bytes(arrays: Iterable[ArrayChunks]) -> "Iterator[bytes | memoryview]":
     """The bytes of a file, piece by piece."""
-    import numpy as np
     from numpy.lib import format as npy
 
     for numbers in arrays:
@@ -348,8 +334,6 @@ def _file_bytes(arrays: Iterable[ArrayChunks]) -> "Iterator[bytes | memoryview]"
 
 def narrow(numbers: "Array") -> "Array":
     """Return whole numbers, none below 0, in the smallest type that holds them."""
-    import numpy as np
-
     if numbers.dtype == np.bool_:
         return numbers
     if numbers.dtype.kind not in "ui":
@@ -362,7 +346,6 @@ def read_segment(path: Path) -> Segment:
 
     Raises FileNotFoundError, and CollectionError where the file is damaged.
     """
-    import numpy as np
     import xxhash
 
     with path.open("rb") as file:

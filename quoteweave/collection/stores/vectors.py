@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.checksums import BlockChecksums, block_checksums, map_file
 from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.collection.stores.content import atomic_write, folder_name
@@ -16,8 +17,6 @@ from quoteweave.core.errors import StorageError
 from quoteweave.core.files.whole_files import remove_path
 
 if TYPE_CHECKING:
-    import numpy as np
-
     Arrays = dict[str, np.ndarray[Any, Any]]
 
 T = TypeVar("T")
@@ -79,7 +78,6 @@ class ShardStore:
 
         Raises StorageError where the file cannot be opened.
         """
-        import numpy as np
 
         def read(path: Path) -> "Arrays":
             with np.load(path, allow_pickle=False) as stored:
@@ -89,8 +87,6 @@ class ShardStore:
 
     def put_vectors(self, fingerprint: str, key: str, vectors: "np.ndarray[Any, Any]", lengths: Sequence[int]) -> None:
         """Store the vectors (sum of lengths, dimension) of a document's items. Raises as `put`."""
-        import numpy as np
-
         contiguous = np.ascontiguousarray(vectors)
         description = _description(contiguous.shape, contiguous.dtype, key)
         sums = np.concatenate([description, block_checksums(contiguous.data)])
@@ -195,8 +191,6 @@ def _located(key: str, path: Path, file: BinaryIO) -> StoredVectors:
 
 def _description(shape: tuple[int, ...], dtype: "np.dtype[Any]", key: str) -> "np.ndarray[Any, Any]":
     """(1,) the checksum of the numbers' meaning: that they are vectors of the views of that key."""
-    import numpy as np
-
     header = np.array([*shape, *dtype.str.encode(), *key.encode()], np.int64)
     return block_checksums(header.data)
 

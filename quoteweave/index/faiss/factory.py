@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
+from quoteweave.collection.arrays import np
 from quoteweave.core.errors import MissingExtra
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 # HNSW: links of a node on each level, and how many candidates are considered for them. Larger numbers find more and
@@ -52,8 +52,6 @@ def train_ivfpq(index: Any) -> Any:
 
     Returns the index itself if it was trained before, or has fewer vectors than training takes (9,984).
     """
-    import numpy as np
-
     faiss, count, dimension = import_faiss(), index.ntotal, index.d
     if isinstance(index, faiss.IndexIVF) or count < ENOUGH_TO_TRAIN:
         return index
@@ -69,8 +67,6 @@ def train_ivfpq(index: Any) -> Any:
 
 def keep_positions(index: Any, is_kept: "npt.NDArray[np.bool_]") -> Any:
     """Reduce the index to these positions, renumbered; `index` may be modified in place."""
-    import numpy as np
-
     faiss = import_faiss()
     if isinstance(index, faiss.IndexHNSW):  # vectors cannot be removed from a graph
         rebuilt = new_index("hnsw", index.d)

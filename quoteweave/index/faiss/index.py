@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.checksums import seal, verify
 from quoteweave.core.errors import CollectionError, FingerprintMismatch
 from quoteweave.index.base import SearchScope, Shard, TopItems
@@ -37,8 +38,6 @@ class FaissIndex:
     """
 
     def __init__(self, kind: str, dimension: int, folder: Path | None = None) -> None:
-        import numpy as np
-
         self.kind = kind
         self.dimension = dimension
         self._folder = folder
@@ -50,21 +49,15 @@ class FaissIndex:
     @property
     def rows(self) -> "Rows":
         """(n,) rows of all items, ascending."""
-        import numpy as np
-
         return np.sort(self._indexed.rows[self._indexed.rows >= 0])
 
     def add(self, shard: Shard) -> None:
         """Add the items of a document; none of their rows is there yet. Raises ValueError for another dimension."""
-        import numpy as np
-
         if len(shard.rows):
             self.add_vectors(shard.rows, np.array(shard.vectors(), dtype=np.float32))
 
     def add_vectors(self, rows: "Rows", vectors: "Matrix") -> None:
         """Add items by their rows and vectors (n, dimension). Raises ValueError for another shape."""
-        import numpy as np
-
         if vectors.shape != (len(rows), self.dimension):
             raise ValueError(f"vectors {vectors.shape} where the index takes {(len(rows), self.dimension)}")
         before, longest = self._in_memory(), np.linalg.norm(vectors.astype(np.float64), axis=1).max(initial=0)
@@ -74,8 +67,6 @@ class FaissIndex:
 
     def remove(self, rows: "Rows") -> None:
         """Remove items; from now on no search finds them. Rows that are not there are ignored."""
-        import numpy as np
-
         before = self._indexed
         self._indexed = replace(before, rows=np.where(np.isin(before.rows, rows), -1, before.rows))
 
@@ -84,8 +75,6 @@ class FaissIndex:
 
         Raises FingerprintMismatch for a question of another shape.
         """
-        import numpy as np
-
         for query in queries:
             if query.shape != (1, self.dimension):
                 raise FingerprintMismatch(
@@ -100,8 +89,6 @@ class FaissIndex:
 
     def save(self, folder: Path) -> None:
         """Write the index into an empty folder. Raises OSError where the disk is full or refuses."""
-        import numpy as np
-
         self.settle()
         faiss, indexed = import_faiss(), self._indexed
         with (folder / _VECTORS).open("wb") as file:
@@ -129,8 +116,6 @@ class FaissIndex:
 
 
 def _open(folder: Path, dimension: int) -> FaissVectors:
-    import numpy as np
-
     # Vectors are verified too, since wrong bytes among them would give wrong scores and no error.
     verify(folder)
     try:

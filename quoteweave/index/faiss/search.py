@@ -11,11 +11,11 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from quoteweave.collection.arrays import np
 from quoteweave.index.base import TopItems
 from quoteweave.index.faiss.factory import CHUNK, import_faiss
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from quoteweave.core.protocols import Matrix
@@ -93,8 +93,6 @@ class FaissVectors:
 
     def positions(self, rows: "Rows") -> "Positions":
         """The positions of those of the rows that the index has, ascending."""
-        import numpy as np
-
         order, known_rows = self._by_row
         places = np.searchsorted(known_rows, rows, side="right") - 1
         is_known = places >= 0
@@ -105,8 +103,6 @@ class FaissVectors:
 
     @cached_property
     def _by_row(self) -> "tuple[Positions, Rows]":
-        import numpy as np
-
         order = np.argsort(self.rows)
         return order, self.rows[order]
 
@@ -118,8 +114,6 @@ def search(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions 
     of IVF-PQ are not. Both find `k` items if there are that many: if a narrow filter leaves too few in the graph or
     lists, all are compared.
     """
-    import numpy as np
-
     count = _count(indexed.index, within)
     k = min(k, count)
     if k <= 0:
@@ -168,8 +162,6 @@ def _exhaustive(indexed: FaissVectors, queries: "Matrix", k: int, within: "Posit
 
 def _ranked(indexed: FaissVectors, queries: "Matrix", k: int, candidates: "Candidates") -> list[TopItems]:
     """The best `k` of the candidates, among which -1 stands for none."""
-    import numpy as np
-
     rough, positions = candidates
     scores = rough if _is_ivf(indexed.index) else _scores(indexed.index, queries, positions)
     scores[positions < 0] = -np.inf
@@ -179,8 +171,6 @@ def _ranked(indexed: FaissVectors, queries: "Matrix", k: int, candidates: "Candi
 
 
 def _exact(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions | None") -> list[TopItems]:
-    import numpy as np
-
     count = _count(indexed.index, within)
     # The error of a sum of n products in single precision is at most n 2⁻²⁴ |x| |y|, whatever the order (Higham,
     # Accuracy and Stability of Numerical Algorithms, section 3.1); it is doubled for the rounding of the exact score.
@@ -218,8 +208,6 @@ def _nearest(indexed: FaissVectors, queries: "Matrix", depth: int, within: "Posi
 
 def _by_chunks(index: Any, queries: "Matrix", depth: int, within: "Positions | None") -> "Candidates":
     """The best `depth`, found fastest: matrices are multiplied with chunks of contiguous single-precision vectors."""
-    import numpy as np
-
     faiss, count = import_faiss(), _count(index, within)
     scores = np.empty((len(queries), 0), np.float32)
     positions = np.empty((len(queries), 0), np.int64)
@@ -238,8 +226,6 @@ def _by_chunks(index: Any, queries: "Matrix", depth: int, within: "Positions | N
 
 def _scores(index: Any, queries: "Matrix", positions: "Positions") -> "Scores":
     """Inner products (questions, candidates) in double precision, rounded to single; any number for position -1."""
-    import numpy as np
-
     store, flat = _store(index), np.maximum(positions, 0).ravel()
     query_numbers = np.repeat(np.arange(len(queries)), positions.shape[1])
     scores = np.empty(len(flat), np.float32)
@@ -264,8 +250,6 @@ def _vectors(index: Any, positions: "Positions") -> "Matrix":
 
 
 def _selector(index: Any, within: "Positions | None") -> Any:
-    import numpy as np
-
     faiss = import_faiss()
     if within is None:
         return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 from weakref import finalize
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.core.errors import FingerprintMismatch
 from quoteweave.core.files.temporary import TemporaryFolder
@@ -77,8 +78,6 @@ class MeanVectorCandidates:
 
     def add(self, shard: Shard) -> None:
         """See `CandidateIndex`."""
-        import numpy as np
-
         self._index.add_vectors(
             shard.rows, np.concatenate([mean_direction(vectors) for vectors in _vectors_by_item(shard)])
         )
@@ -114,8 +113,6 @@ class CompressedCandidates:
 
     def add(self, shard: Shard) -> None:
         """See `CandidateIndex`."""
-        import numpy as np
-
         if self._passing is None:
             self._passing = TemporaryFolder()
             finalize(self, self._passing.remove)
@@ -167,8 +164,6 @@ def _count(k: int, item_count: int, times: int, share: float) -> int:
 
 
 def _pooled_tokens(vectors: "Matrix", factor: int) -> "Vectors":
-    import numpy as np
-
     return pool_tokens(vectors, factor).astype(np.float16)
 
 
@@ -233,8 +228,6 @@ class MultiVectorIndex:
         A question without vectors finds nothing. Raises FingerprintMismatch for a question of another dimension, and
         CollectionError for files that are missing or damaged.
         """
-        import numpy as np
-
         for query in queries:
             if query.shape[1] != self.dimension:
                 raise FingerprintMismatch(
@@ -259,8 +252,6 @@ class MultiVectorIndex:
             self._candidates.save(folder / _CANDIDATES)
 
     def _search(self, queries: "Sequence[Matrix]", k: int, places: "Rows", scope: SearchScope | None) -> list[TopItems]:
-        import numpy as np
-
         count = self.scored(k, len(places))
         if self._candidates is None or count == len(places):
             return search_items(self._items, queries, k, places=places)

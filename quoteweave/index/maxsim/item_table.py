@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.checksums import (
     BlockChecksums,
     block_checksums,
@@ -21,7 +22,6 @@ from quoteweave.core.errors import CollectionError
 from quoteweave.index.base import Shard
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from quoteweave.core.protocols import Matrix
@@ -62,8 +62,6 @@ class _File:
     """(blocks,) which of them have been verified."""
 
     def __post_init__(self) -> None:
-        import numpy as np
-
         self.known = np.zeros(self.blocks.count if self.blocks is not None else 0, np.bool_)
 
     def place(self, folder: Path) -> tuple[str | int, ...]:
@@ -101,8 +99,6 @@ class ItemTable:
     """
 
     def __init__(self) -> None:
-        import numpy as np
-
         self._files: list[_File] = []
         # The first array is ordered by row; after it come the items added since, which are sorted in when needed.
         self._added: list[np.ndarray[Any, Any]] = [np.empty(0, _ITEM)]
@@ -110,8 +106,6 @@ class ItemTable:
     @classmethod
     def open(cls, folder: Path) -> "ItemTable":
         """The table as it was saved. Raises CollectionError where files are missing or damaged."""
-        import numpy as np
-
         verify(folder)
         table = cls()
         try:
@@ -145,16 +139,12 @@ class ItemTable:
 
     def vector_bytes(self, places: "Rows") -> int:
         """The bytes that the vectors of the items at these places take in their files."""
-        import numpy as np
-
         items = self._items[places]
         widths = np.array([np.dtype(file.dtype).itemsize * file.dimension for file in self._files])
         return int((widths[items["file"]] * items["length"]).sum()) if len(items) else 0
 
     def add(self, shard: Shard) -> None:
         """Add a shard's items, all of which have vectors; their rows are not there yet."""
-        import numpy as np
-
         items = np.empty(len(shard.rows), _ITEM)
         items["row"], items["length"], items["file"] = shard.rows, shard.lengths, len(self._files)
         items["start"] = np.cumsum(shard.lengths) - shard.lengths
@@ -164,14 +154,10 @@ class ItemTable:
 
     def remove(self, rows: "Rows") -> None:
         """Remove items; rows that are not there are ignored."""
-        import numpy as np
-
         self._added = [self._items[~np.isin(self._items["row"], rows)]]
 
     def places(self, rows: "Rows | None" = None) -> "Rows":
         """(m,) the places of these ascending rows among all items, or of all; rows that are not there are left out."""
-        import numpy as np
-
         present = self._items["row"]
         if rows is None:
             return np.arange(len(present))
@@ -185,8 +171,6 @@ class ItemTable:
 
         Raises CollectionError where a file is missing or damaged.
         """
-        import numpy as np
-
         chosen_items = self._items[places]
         ends = np.cumsum(chosen_items["length"])
         mapped, first = _Mapped(self._files), 0
@@ -202,15 +186,11 @@ class ItemTable:
 
     def each(self, places: "Rows") -> "Iterator[Matrix]":
         """The vectors of each of these items, in single precision. Raises as `blocks`."""
-        import numpy as np
-
         for block in self.blocks(places):
             yield from np.split(np.concatenate(block.parts).astype(np.float32), block.starts[1:])
 
     def shards(self, places: "Rows") -> Iterator[Shard]:
         """The items at these ascending places as shards, without their quotes."""
-        import numpy as np
-
         items = self._items[places]
         for at in _runs(items):
             file, first = self._files[items["file"][at.start]], int(items["start"][at.start])
@@ -234,8 +214,6 @@ class ItemTable:
 
     def save(self, folder: Path) -> None:
         """Write the table; it holds paths relative to `folder`, so that both may be moved together."""
-        import numpy as np
-
         items = self._items.copy()
         used, items["file"] = np.unique(items["file"], return_inverse=True)
         files = [self._files[number] for number in used.tolist()]
@@ -260,8 +238,6 @@ class ItemTable:
 
     @property
     def _items(self) -> "np.ndarray[Any, Any]":
-        import numpy as np
-
         if len(self._added) > 1:
             together = np.concatenate(self._added)
             self._added = [together[np.argsort(together["row"])]]
@@ -295,8 +271,6 @@ def _parts(items: "np.ndarray[Any, Any]", mapped: _Mapped) -> "Iterator[Vectors]
 
 def _runs(items: "np.ndarray[Any, Any]") -> Iterator[slice]:
     """Yield runs of items whose vectors are adjacent in one file."""
-    import numpy as np
-
     files, starts = items["file"], items["start"]
     beside = (files[1:] == files[:-1]) & (starts[1:] == starts[:-1] + items["length"][:-1])
     bounds = [0, *(np.flatnonzero(~beside) + 1).tolist(), len(items)]

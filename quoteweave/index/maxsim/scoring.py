@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol
 
+from quoteweave.collection.arrays import np
 from quoteweave.core.errors import MissingExtra
 from quoteweave.index.base import TopItems
 from quoteweave.index.faiss.factory import import_faiss
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from quoteweave.index.maxsim.item_table import Vectors
 
     Similarities = npt.NDArray[Any]
-    import numpy as np
 
 
 # Vectors of questions that are compared with a block at once: with no more, the block's similarities also fit into the
@@ -59,8 +59,6 @@ class InnerProducts:
     """Inner products with the vectors of questions (n, dimension), in single precision."""
 
     def __init__(self, query_vectors: "Matrix") -> None:
-        import numpy as np
-
         count, dimension = query_vectors.shape
         self._query_vectors = query_vectors.T.copy()
         self._at_once = max(1, PRODUCTS_AT_ONCE // (dimension * min(count, QUERY_VECTORS_AT_ONCE)))
@@ -68,8 +66,6 @@ class InnerProducts:
 
     def read(self, parts: "Sequence[Vectors]") -> "Vectors":
         """See `Similarity`; the vectors are in half or single precision, and must be finite."""
-        import numpy as np
-
         count = sum(len(part) for part in parts)
         if count > len(self._wide):
             self._wide = np.zeros((count + -count % self._at_once, self._wide.shape[1]), np.float32)
@@ -95,14 +91,10 @@ class SignBits:
 
     def read(self, parts: "Sequence[Vectors]") -> "Vectors":
         """See `Similarity`; the vectors are those that `sign_bits` returns."""
-        import numpy as np
-
         return np.concatenate(parts)
 
     def compare(self, vectors: "Vectors", first: int, last: int) -> "Similarities":
         """See `Similarity`; 0 where all signs agree."""
-        import numpy as np
-
         faiss, query_bits = import_faiss(), self._query_vectors[first:last]
         differing = np.empty((len(query_bits), len(vectors)), np.int32)
         pointers = [faiss.swig_ptr(array) for array in (query_bits, vectors, differing)]
@@ -123,8 +115,6 @@ def search_items(
     `similarity` is called with the vectors of all questions. Large searches use several cores. Raises CollectionError
     where a file is missing or damaged.
     """
-    import numpy as np
-
     if not queries:
         return []
     query_vectors, lengths = np.concatenate(queries), [len(query) for query in queries]
@@ -145,8 +135,6 @@ def search_items(
 
 def maxsim(similar: Similarity, lengths: Sequence[int], blocks: "Iterable[VectorBlock]", *, count: int) -> "Scores":
     """(questions, count) the scores of the items in these blocks; `lengths` says how many vectors each question has."""
-    import numpy as np
-
     scores = np.empty((len(lengths), count), np.float32)
     vector_count, query_starts = sum(lengths), np.cumsum([0, *lengths[:-1]])
     for block in blocks:
@@ -163,8 +151,6 @@ def maxsim(similar: Similarity, lengths: Sequence[int], blocks: "Iterable[Vector
 
 def top_k(scores: "Scores", rows: "Rows", k: int) -> TopItems:
     """The `k` items of the highest scores, best first; of equal scores the lower row comes first."""
-    import numpy as np
-
     chosen = np.arange(len(rows))
     if k < len(rows):
         least = np.partition(scores, -k)[-k]
@@ -176,8 +162,6 @@ def top_k(scores: "Scores", rows: "Rows", k: int) -> TopItems:
 
 def _widen(vectors: "Vectors", widened: "Matrix") -> None:
     """Copy vectors into `out`. numpy's own conversion from half precision takes six times as long."""
-    import numpy as np
-
     if vectors.dtype != np.float16:
         widened[...] = vectors
         return
@@ -206,8 +190,6 @@ def pool_tokens(vectors: "Matrix", factor: int) -> "Matrix":
     colpali-engine, Ward's method is given the matrix of distances and treats its rows as points. If vectors are equal,
     there may be fewer clusters, but there is always one. Raises MissingExtra.
     """
-    import numpy as np
-
     clusters = max(len(vectors) // factor, 1)
     if clusters == 1:
         return mean_direction(vectors)
@@ -233,8 +215,6 @@ def sign_bits(vectors: "Matrix") -> "npt.NDArray[np.uint8]":
 
     The number of bytes is 8, 16, 32 or another power of two, as FAISS compares these several times as fast as others.
     """
-    import numpy as np
-
     bits = np.packbits(vectors > 0, axis=1)
     width = max(8, 1 << (bits.shape[1] - 1).bit_length())
     return np.pad(bits, ((0, 0), (0, width - bits.shape[1])))
@@ -242,8 +222,6 @@ def sign_bits(vectors: "Matrix") -> "npt.NDArray[np.uint8]":
 
 def _directions(vectors: "Matrix") -> "Matrix":
     """The vectors with length 1; those of length 0 stay."""
-    import numpy as np
-
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     directions: Matrix = np.divide(vectors, lengths, out=vectors.copy(), where=lengths > 0)
     return directions

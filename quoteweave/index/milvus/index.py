@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from pydantic import Field
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.checksums import sealed_record, unsealed_record
 from quoteweave.collection.stores.content import atomic_write
 from quoteweave.collection.unreferenced import MILVUS_NAME_PATTERN, MILVUS_POINTER
@@ -107,8 +108,6 @@ class MilvusIndex:
     @property
     def rows(self) -> "Rows":
         """(n,) rows of all items, ascending."""
-        import numpy as np
-
         rows: list[int] = []
         with self._milvus.client() as client:
             pages = client.query_iterator(
@@ -124,8 +123,6 @@ class MilvusIndex:
 
         Raises ValueError for vectors of another dimension, and unless each item has one vector.
         """
-        import numpy as np
-
         if shard.dimension != self.dimension:
             raise ValueError(f"the index holds vectors of {self.dimension} dimensions, not of {shard.dimension}")
         if (shard.lengths != 1).any():
@@ -150,8 +147,6 @@ class MilvusIndex:
 
         Raises FingerprintMismatch for a question of another dimension, UsageError for a scope of unknown documents.
         """
-        import numpy as np
-
         for query in queries:
             if query.shape != (1, self.dimension):
                 raise FingerprintMismatch(
@@ -292,8 +287,6 @@ class MilvusIndex:
 
 
 def _top_items(rows: Sequence[int], scores: Sequence[float], k: int | None = None) -> TopItems:
-    import numpy as np
-
     row_array, score_array = np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32)
     order = np.lexsort((row_array, -score_array))[:k]
     return TopItems(row_array[order], score_array[order])

@@ -6,6 +6,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from quoteweave.collection.arrays import np
 from quoteweave.core.errors import DamagedDocument, DatasetError, UsageError
 from quoteweave.core.examples import Example
 from quoteweave.core.files.pictures import encode_picture, load_pixels, open_picture
@@ -112,8 +113,6 @@ def without_captions(read_picture: Callable[[str], bytes], examples: Sequence[Ex
 
 def caption_height(image: "Image.Image", *, above: bool) -> int:
     """Return the height in pixels of the strip with the caption, `above` the picture or below it; 0 without one."""
-    import numpy as np
-
     dark = np.asarray(image.convert("L")) < _DARK_BELOW
     lines = 0
     while True:

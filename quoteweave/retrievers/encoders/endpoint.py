@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from quoteweave.collection.arrays import np
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import EndpointRefused, InputsRefused
 from quoteweave.core.protocols import SettingValue
@@ -108,8 +109,6 @@ class EndpointEncoder:
         self, client: EmbeddingsClient, texts: Sequence[str]
     ) -> "tuple[list[Matrix], Mapping[int, EndpointRefused]]":
         """Matrices of the accepted texts, in order, and the refusals of the others."""
-        import numpy as np
-
         most = self._max_characters
         embedded = run_sync(client.embed_some([text[:most] for text in texts]))
         self.tokens += embedded.tokens or 0

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quoteweave.collection.arrays import np
 from quoteweave.core.errors import ModelFailed
 from quoteweave.models.checkpoints import Hardware, import_required, locate_checkpoint, read_config
 from quoteweave.models.loading import capture_log, reporting_load_errors
@@ -13,7 +14,6 @@ from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.text import TextEncoder, as_text
 
 if TYPE_CHECKING:
-    import numpy as np
     import torch
 
 
@@ -105,8 +105,6 @@ def _markers(row: ModelRow) -> dict[str, str] | None:
 
 def _with_zeros(vectors: "np.ndarray[Any, Any]", text: str) -> "np.ndarray[Any, Any]":
     """Append a vector of zeros where the text has punctuation; for MaxSim it does as well as one for each mark."""
-    import numpy as np
-
     if not any(character in string.punctuation for character in text):
         return vectors
     return np.concatenate([vectors, np.zeros_like(vectors, shape=(1, vectors.shape[1]))])

@@ -38,6 +38,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.segments.builder import layout_token
 from quoteweave.core.concurrency.recent_cache import RecentCache
 from quoteweave.core.place_names import PlaceName
@@ -111,8 +112,6 @@ class PageEvidence:
     """Positions of quotes that have something of the question in another spelling or by another name."""
 
     def __post_init__(self) -> None:
-        import numpy as np
-
         self.total = np.zeros_like(self.best_quote)
         """(m,) all parts together."""
 
@@ -130,8 +129,6 @@ class PageEvidence:
 
     def add(self, part: str, scores: "Scores", sources: Sources | None = None) -> None:
         """Add a part (m,) of the evidence, and the pages on which each of its sources was found."""
-        import numpy as np
-
         # Scores of pages that are not searched are meaningless, and must not influence those that are.
         self.parts[part] = scores if self.within is None else np.where(self.within, scores, np.float32(0))
         self.sources[part] = sources or {}
@@ -170,8 +167,6 @@ class EvidenceScorer:
 
     def score(self, question: str, within: "Mask | None") -> PageEvidence:
         """Compute the evidence for the pages `within`, or for all; it is 0 where nothing of the question is found."""
-        import numpy as np
-
         index, analyses = self.index, analyse_lines(question)
         topics = {analysis: self._topic(analysis, within) for analysis in analyses}
         tokens = [
@@ -236,8 +231,6 @@ class EvidenceScorer:
 
     def _page_feedback(self, evidence: PageEvidence) -> "Scores":
         """(m,) what pages gain; if a kind of picture alone is asked for, pages without one gain at most `NEARBY`."""
-        import numpy as np
-
         gained = self.page_feedback.scores(evidence.total, evidence.seeds, evidence.sides, evidence.within)
         shown = evidence.parts["picture type"] > 0
         if shown.any() and all(self._asks_kind_alone(analysis, evidence.within) for analysis in evidence.analyses):
@@ -270,8 +263,6 @@ class EvidenceScorer:
 
         A section may be called by its title, in quotation marks or as in "the Recorded Demonstration section".
         """
-        import numpy as np
-
         index, within, gained, sources = self.index, evidence.within, self.index.no_points(), Sources()
         label_counts, place_counts = Counter[PlaceName](), Counter[PlaceName]()
         for analysis, times in evidence.analyses.items():
@@ -294,16 +285,12 @@ class EvidenceScorer:
 
     def _share_of_section(self, pages: "Positions") -> "Scores":
         """1 / sqrt(n) for each of these pages, where n of them are of its document."""
-        import numpy as np
-
         documents = self.index.document_of[pages]
         share: Scores = (1 / np.sqrt(np.bincount(documents)[documents])).astype(np.float32)
         return share
 
     def _add_places(self, evidence: PageEvidence, *, is_among_several: bool) -> None:
         """Add points for kinds of pictures and first pages; of several documents, only in those with other evidence."""
-        import numpy as np
-
         analyses = evidence.analyses
         limits = is_among_several and any(analysis.picture_types or analysis.asks_front for analysis in analyses)
         in_found = self.index.in_documents_of(evidence.total > 0) if limits else np.float32(1)
@@ -323,8 +310,6 @@ class EvidenceScorer:
         evidence.add_respelled("acronyms", *acronyms)
 
     def _picture_types(self, analyses: "Counter[QuestionAnalysis]") -> "tuple[Scores, Sources]":
-        import numpy as np
-
         index, gained, sources = self.index, self.index.no_points(), Sources()
         type_counts = Counter[PictureType]()
         for analysis, times in analyses.items():
@@ -354,8 +339,6 @@ class EvidenceScorer:
         question. A question may be about something else in which a term occurs ("revenue from gift cards"): a page
         with a quote that has its other words too gains almost as much as the term's place.
         """
-        import numpy as np
-
         if not matches.gained.any():
             return matches.gained, matches.gained
         term_words = {word for expansion in matches.expansions for word in expansion.asked}
@@ -372,8 +355,6 @@ class EvidenceScorer:
         A word counts by its rarity; words that ask, numbers, and words that are on no page searched do not count. 0
         where the question has no words beside the term's, `term_words`.
         """
-        import numpy as np
-
         index = self.index
         topical = {token for token in tokens if token not in interrogative_words() and not token[0].isdigit()}
         stated_weight, total = np.zeros(len(index.rows), dtype=np.float32), 0.0

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import combinations, islice, pairwise, product
 from typing import TYPE_CHECKING
 
+from quoteweave.collection.arrays import np
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.foreign_languages import foreign_language
@@ -86,8 +87,6 @@ class LiteralMatches:
 
         `scores` (n,) say which quotes are read first.
         """
-        import numpy as np
-
         gained, sources = self._index.no_points(), Sources()
         for text in sought[:MAX_SOUGHT]:
             points = self._quotation(text, scores, within)
@@ -96,8 +95,6 @@ class LiteralMatches:
         return gained, sources
 
     def _quotation(self, text: str, scores: "Scores", within: "Mask | None") -> "Scores":
-        import numpy as np
-
         phrase = tuple(words(text))
         if not phrase:
             is_containing = self._containing(text, within).astype(np.float32)
@@ -112,8 +109,6 @@ class LiteralMatches:
 
     def amounts(self, sought: Sequence[str]) -> "tuple[Scores, Sources]":
         """(m,) what numbers with units, however written, add to each page, and the quotes that have each."""
-        import numpy as np
-
         gained, sources = self._index.no_points(), Sources()
         for amount in sought[:MAX_SOUGHT]:
             # A spelling that is a single word, such as "40 %", is found as any other word.
@@ -138,8 +133,6 @@ class LiteralMatches:
 
     def _with_any(self, spellings: Iterable[str], scores: "Scores", within: "Mask | None") -> "Positions":
         """The quotes to read that have all words of one of these."""
-        import numpy as np
-
         quotes_of_spellings = [self._index.quotes_with(words(spelling)) for spelling in spellings]
         return self._best(distinct(np.concatenate([self._no_quotes(), *quotes_of_spellings])), scores, within)
 
@@ -151,8 +144,6 @@ class LiteralMatches:
         English, in its other forms; two successive words as one; a code or telephone number with marks or spaces in
         other places. The other one of a British and an American spelling is looked up on pages without the word.
         """
-        import numpy as np
-
         gained, sources = self._index.no_points(), Sources()
         for word, parts in (*_variants(text), *self._other_spellings(text, within)):
             quotes = self._on_pages_without(words(word), self._quotes_with_spelling(parts, within))
@@ -166,8 +157,6 @@ class LiteralMatches:
 
     def synonyms(self, text: str, within: "Mask | None") -> "tuple[Scores, Sources]":
         """(m,) what synonyms of the question's words that no page searched has add, and the quotes with each."""
-        import numpy as np
-
         gained, sources = self._index.no_points(), Sources()
         for word, synonyms in synonyms_for(text, partial(self._index.has_word, within=within)).items():
             best = self._index.no_points()
@@ -179,8 +168,6 @@ class LiteralMatches:
 
     def names(self, text: str, within: "Mask | None") -> "tuple[Scores, Sources]":
         """(m,) what pages gain by words of a question that only the names of their documents have: "lease.md"."""
-        import numpy as np
-
         gained, sources = self._index.no_points(), Sources()
         stems_of_words = {word: words(word) for word in words(text, stem=False)}
         missing = {
@@ -235,8 +222,6 @@ class LiteralMatches:
 
     def _quotes_with_spelling(self, parts: Sequence[str], within: "Mask | None") -> "Positions":
         """The quotes that have these words one after the other, with a mark or space between."""
-        import numpy as np
-
         stems = [stem for part in parts for stem in words(part)]
         # A part of a code may be a stop word, as the "A" of "GK 2290 A", but at least two parts must be searchable.
         if len(stems) < min(len(parts), 2) or not self._index.has_quote_with(stems, within):
@@ -254,8 +239,6 @@ class LiteralMatches:
 
     def _on_pages_without(self, stems: Sequence[str], quotes: "Positions") -> "Positions":
         """Those of the quotes on whose pages no quote has all of these words."""
-        import numpy as np
-
         pages = self._index.page_of
         return quotes[~np.isin(pages[quotes], pages[self._index.quotes_with(stems)])] if len(quotes) else quotes
 
@@ -266,20 +249,14 @@ class LiteralMatches:
 
     def _rarity(self, pages: "Scores", within: "Mask | None") -> "Scores":
         """(m,) on each of these pages, the idf of a word that only they have, among the pages searched; 0 elsewhere."""
-        import numpy as np
-
         searched = len(pages) if within is None else int(np.count_nonzero(within))
         having = int(np.count_nonzero(pages if within is None else pages * within))
         return pages * np.float32(inverse_frequency(searched, having) if having else 0)
 
     def _pages(self, quotes: "Positions") -> "Scores":
-        import numpy as np
-
         return self._index.pages_with(quotes).astype(np.float32)
 
     def _no_quotes(self) -> "Positions":
-        import numpy as np
-
         return np.empty(0, dtype=np.int64)
 
     @property

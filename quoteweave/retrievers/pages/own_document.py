@@ -9,6 +9,7 @@ mean of that within the document and that in the collection.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from quoteweave.collection.arrays import np
 from quoteweave.index.lexical import LexicalIndex, best_positions
 from quoteweave.index.term_weights import distinct
 from quoteweave.retrievers.pages.page_feedback import NEARBY, PAGE_B
@@ -32,8 +33,6 @@ def rescore_within_documents(
     documents; the values of the best documents are overwritten. Returns what each page (m,) gains or loses beside the
     others of its document. Documents stay in the order of their best pages, and no page that was found is lost.
     """
-    import numpy as np
-
     gained, (quote_scores, best_quote) = np.zeros_like(total), among_all
     best = best_positions(total, BEST_PAGES, index.page_order)
     if not len(best):

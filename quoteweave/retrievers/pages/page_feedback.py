@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.segments.builder import layout_token
 from quoteweave.core.records import Quote
 from quoteweave.core.text.references.mentions import first_label, says_continued
@@ -69,8 +70,6 @@ class PageFeedback:
 
         `sides` are those of a comparison.
         """
-        import numpy as np
-
         index, gained = self._index, np.zeros(len(scores), dtype=np.float32)
         if not seeds:
             return gained
@@ -175,8 +174,6 @@ class PageFeedback:
 
     def _add_nearby_pages(self, scores: "Scores", gained: "Scores", within: "Mask | None") -> None:
         """Where few pages are found, give the other pages of their documents a score just above 0."""
-        import numpy as np
-
         scored_pages = np.flatnonzero(scores > 0)
         if len(scored_pages) >= MIN_PAGES:
             return

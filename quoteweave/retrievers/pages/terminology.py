@@ -6,6 +6,7 @@ from functools import cache, partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from quoteweave.collection.arrays import np
 from quoteweave.collection.segments.builder import acronym_prefix, meaning_prefix
 from quoteweave.core.concurrency.recent_cache import RecentCache
 from quoteweave.core.lazy_regex import lazy_regex
@@ -85,8 +86,6 @@ class Terminology:
 
         Components and places never count more than a term itself. Returns whether there are any.
         """
-        import numpy as np
-
         points, sources, applies = self._index.no_points(), Sources(), self._places.documents(terms)
         for place in dict.fromkeys(place for expansion in expansions for place in expansion.places):
             pages = self._places.pages(terms, place)
@@ -123,8 +122,6 @@ class Terminology:
         only in documents whose tables do not have it; and in documents whose best page has it, no page is raised.
         Returns the raised pages.
         """
-        import numpy as np
-
         index = self._index
         quotes = with_phrase(expansion.asked, in_pictures=False)
         exact, most = distinct(index.page_of[quotes]), np.full(index.page_count, gained.max(initial=0))
@@ -143,8 +140,6 @@ class Terminology:
 
     def _most_in_documents(self, gained: "Scores") -> "Scores":
         """(m,) the largest value that any page of each page's document has."""
-        import numpy as np
-
         most = np.zeros(self._index.document_count, dtype=gained.dtype)
         np.maximum.at(most, self._index.document_of, gained)
         return most[self._index.document_of]
@@ -178,8 +173,6 @@ class Terminology:
         A page gains what the further words of that name would give if they were asked, and less than any page gains
         that has the name which is asked.
         """
-        import numpy as np
-
         index, quotes_by_name, (with_phrase, page_scores) = self._index, Sources(), finder_and_scores
         pages_asked = distinct(index.page_of[with_phrase(expansion.asked, in_pictures=False)])
         gained = page_scores[pages_asked]
@@ -198,8 +191,6 @@ class Terminology:
 
     def _with_phrase(self, scores: "Scores", phrase: Phrase, *, in_pictures: bool) -> "Positions":
         """The quotes that contain an exact phrase; only the best of those that contain its words are read."""
-        import numpy as np
-
         index = self._index
         quotes = index.quotes_with(phrase)
         quotes = quotes[index.is_image[quotes]] if in_pictures else quotes
@@ -223,8 +214,6 @@ class Terminology:
         has. It is smaller than that of any page which contains the question's own wording, and is given only in
         documents that define the acronym.
         """
-        import numpy as np
-
         index, gained, sources = self._index, self._index.no_points(), Sources()
         for phrase, prefix, other_number in _acronym_candidates(tokens, question):
             for name in self._defined_names(prefix, within):
@@ -249,8 +238,6 @@ class Terminology:
 
     def _defined_names(self, prefix: str, within: "Mask | None") -> list[str]:
         """The names with this prefix on the pages searched, those on most pages first."""
-        import numpy as np
-
         times = {}
         for name in self._index.definitions_beginning(prefix, MAX_DEFINITIONS):
             pages = self._index.pages_with_reference(name)

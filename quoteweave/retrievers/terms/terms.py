@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, ValidationError
 
+from quoteweave.collection.arrays import np
 from quoteweave.core.errors import UsageError
 from quoteweave.core.fingerprints import fingerprint
 from quoteweave.core.records import Record
@@ -276,8 +277,6 @@ class TermPlaces:
         return self._documents[terms]
 
     def _look_up(self, terms: Terms) -> None:
-        import numpy as np
-
         index = self._index
         shares = {name: self._shares(terms, name) for name in terms.places}
         places_shown = np.zeros(index.document_count, dtype=np.int64)
@@ -296,16 +295,12 @@ class TermPlaces:
 
     def pages_with(self, phrase: Phrase, *, tables: bool) -> "Scores":
         """(m,) 1 for pages with one quote, or one table or picture, that contains all words of a phrase."""
-        import numpy as np
-
         quotes = self._index.quotes_with(phrase)
         quotes = quotes[self._index.is_image[quotes]] if tables else quotes
         return self._index.pages_with(quotes).astype(np.float32)
 
     def _shares(self, terms: Terms, place: str) -> "Scores":
         """(m,) what share of a place's components each page has; a title counts too, as rows may lie in paragraphs."""
-        import numpy as np
-
         share, parts = self._index.no_points(), terms.places[place]
         for phrases in parts:
             share += np.maximum.reduce([self.pages_with(phrase, tables=True) for phrase in phrases])
@@ -315,8 +310,6 @@ class TermPlaces:
 
     def _titled(self, phrases: Sequence[Phrase]) -> "Mask":
         """(m,) whether each page has a text of few words with all words of one of these names."""
-        import numpy as np
-
         titled = np.zeros(self._index.page_count, dtype=np.bool_)
         for phrase in phrases:
             quotes = self._index.quotes_with(phrase, max_words=len(phrase) + MAX_TITLE_WORDS)
