@@ -13,6 +13,7 @@ from quoteweave.collection.folder import CollectionFolder
 from quoteweave.collection.stores.image_texts import prune_descriptions
 from quoteweave.collection.unreferenced import unfinished_pages, unreferenced_files
 from quoteweave.core.errors import CollectionLocked, StorageError, note_text
+from quoteweave.core.messages import join_names
 
 _UNCLEAN = "SELECT indexes.fingerprint, name, generation FROM unclean_indexes JOIN indexes USING (fingerprint)"
 _MAX_LISTED = 3
@@ -79,8 +80,7 @@ def _trace_in_files(folder: CollectionFolder) -> str | None:
     remaining_paths = [str(path) for path in (*unreferenced_files(folder), *unfinished_pages(folder))]
     if not remaining_paths:
         return None
-    more = f" and {len(remaining_paths) - _MAX_LISTED} more" if len(remaining_paths) > _MAX_LISTED else ""
-    return f"these files could not be removed, and may hold what was: {', '.join(remaining_paths[:_MAX_LISTED])}{more}"
+    return f"these files could not be removed, and may hold what was: {join_names(remaining_paths, _MAX_LISTED)}"
 
 
 def _trace_in_descriptions(folder: CollectionFolder) -> str | None:

@@ -341,7 +341,7 @@ class Writer:
         remove_unused(self._folder)
 
     def _remove_all_index_files(self) -> None:
-        """Remove the files of all vector indexes."""
+
         with self._folder.catalog.read() as db:
             fingerprints = [fingerprint for (fingerprint,) in db.execute("SELECT fingerprint FROM indexes")]
         for fingerprint in fingerprints:

@@ -12,7 +12,8 @@ from quoteweave.collection.stores.vectors import StoredVectors
 from quoteweave.collection.views import CROP_VIEWS, VISUAL_VIEWS, Unit, item_rows
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, IndexMissing, UsageError, note_text
-from quoteweave.core.fingerprints import describe_differences
+from quoteweave.core.fingerprints import differences
+from quoteweave.core.messages import join_names
 from quoteweave.core.protocols import Encoder, ImageProvider
 from quoteweave.core.records import Record, View
 from quoteweave.index import kinds
@@ -172,9 +173,9 @@ class EncoderIndex:
         lacking = [name for name in names if name not in indexed or indexed[name] != current.get(name)]
         if not lacking:
             return None
-        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
         return note_text(
-            f"the index {self.plan.spec} lacks {lacking[0]}{more}: nothing is found there until it is built again",
+            f"the index {self.plan.spec} lacks {join_names(lacking, 1)}: nothing is found there until it is built "
+            "again",
             remedy=f"build it with: {build_command(self.collection.root, self.plan.spec)}",
         )
 

@@ -144,7 +144,7 @@ def _search_terms(
     rare: set[bytes] = set()
     if texts:
         removed_words = (
-            {word for text in texts for word in _words(text)} - _FORMAT_WORDS - _kept_words(folder, collection)
+            {word for text in texts for word in _words(text)} - _FORMAT_WORDS - _remaining_words(folder, collection)
         )
         for _, _, quotes in collection.iter_documents_quotes():
             for quote in quotes:
@@ -163,7 +163,7 @@ def _search_terms(
     )
 
 
-def _kept_words(folder: CollectionFolder, collection: Collection) -> set[str]:
+def _remaining_words(folder: CollectionFolder, collection: Collection) -> set[str]:
     """Words of the catalogue's tables, and of what is stored of the existing documents, failures and indexes."""
     with folder.catalog.read() as db:
         texts = [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")]

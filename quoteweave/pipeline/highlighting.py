@@ -137,7 +137,7 @@ class _QuoteLocations:
         aligned = self._alignment(quote)
         boxes = aligned.boxes(start, end)
         if " | " in (text := text_of(quote)) and " | " not in text[start:end]:
-            boxes = _of_one_column(boxes)
+            boxes = _boxes_of_one_column(boxes)
         return Span(start=start, end=end, boxes=boxes, estimated=bool(boxes) and aligned.estimated())
 
     def regions(self, quote: Quote, spans: Sequence[Span], reach: int | None = None) -> tuple[Region, ...]:
@@ -240,7 +240,7 @@ class _QuoteLocations:
             return None
 
 
-def _of_one_column(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
+def _boxes_of_one_column(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
     """The boxes of a cell that are above or below most of the others, or else its lowest.
 
     Where heads begin alike ("52 weeks ended" in three columns), words may be found in the head of another column.

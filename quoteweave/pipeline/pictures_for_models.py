@@ -76,9 +76,9 @@ class CollectionPictures:
             with self._name_source_in_errors(f"quote {quote.id}", quote.document):
                 return Image.fromarray(cut_out(self._page(quote.document, quote.page), quote))
 
-        return self._of_crop(quote, _drawn)
+        return self._read_from_crop(quote, _drawn)
 
-    def _of_crop(self, quote: Quote, read_file: Callable[[Path], T]) -> T:
+    def _read_from_crop(self, quote: Quote, read_file: Callable[[Path], T]) -> T:
         """Return what `read` makes of a quote's stored crop. Raises DocumentError, which names quote and file."""
         try:
             return read_file(self._collection.images.verified(quote.image or ""))
@@ -120,7 +120,7 @@ class CollectionPictures:
             text = self._collection.ocr_texts.get(quote.image, language)
             if text is None and read:
                 self._announce()
-                text = self._of_crop(quote, lambda path: read_crop(path, RapidOcr(language)))
+                text = self._read_from_crop(quote, lambda path: read_crop(path, RapidOcr(language)))
                 with suppress(StorageError):  # in a read-only collection the crop is read again each time
                     self._keep(quote, quote.image, language, text)
         return text

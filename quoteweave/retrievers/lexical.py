@@ -141,7 +141,7 @@ class LexicalRetriever(Bm25Retriever):
         evidence, scores = self.evidence(index, question, where), np.zeros(len(index.rows), dtype=np.float32)
         candidates = self._worth_ranking(index, evidence.total, where, k)
         pages = index.page_of[candidates]
-        fit = self._fit(index, evidence, candidates, pages)
+        fit = self._fits_of_quotes(index, evidence, candidates, pages)
         scores[candidates] = evidence.total[pages] * (MIN_PAGE_SHARE + (1 - MIN_PAGE_SHARE) * fit)
         return scores
 
@@ -157,7 +157,7 @@ class LexicalRetriever(Bm25Retriever):
         # A little less, as scores are rounded.
         return index.quotes_on(np.flatnonzero((total > 0) & (total >= 0.999 * least)))
 
-    def _fit(
+    def _fits_of_quotes(
         self, index: LexicalIndex, evidence: PageEvidence, candidates: "Positions", pages: "Positions"
     ) -> "Scores":
         """How well quotes at these positions fit, relative to the best of their page, 0 to 1."""

@@ -47,7 +47,7 @@ def resolve_built_spec(text: str, collection: Collection, notify: Callable[[str]
     built = {manifest.spec for manifest in manifests if manifest is not None}
     if not built or str(spec) in built:
         return text
-    fitting = [built_spec for built_spec in map(parse_spec, sorted(built)) if _fits(built_spec, spec)]
+    fitting = [built_spec for built_spec in map(parse_spec, sorted(built)) if _fits_spec(built_spec, spec)]
     same_but_checkpoint = [
         built_spec for built_spec in fitting if built_spec.model_copy(update={"checkpoint": None}) == spec
     ]
@@ -60,7 +60,7 @@ def resolve_built_spec(text: str, collection: Collection, notify: Callable[[str]
     return str(chosen[0])
 
 
-def _fits(built: RetrieverSpec, wanted: RetrieverSpec) -> bool:
+def _fits_spec(built: RetrieverSpec, wanted: RetrieverSpec) -> bool:
     # The address that text is sent to is never taken from a collection, which somebody else may have built.
     if built.url != wanted.url or built.endpoint != wanted.endpoint:
         return False

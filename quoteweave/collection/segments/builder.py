@@ -102,7 +102,7 @@ class SegmentBuilder:
         """
         if quote.kind == "text":
             return self._vocabulary.of_text(quote.all_text())
-        tokens = words(_own_words(quote))
+        tokens = words(_image_words(quote))
         known_words = set(tokens)
         tokens += [word for word in words(quote.ocr_text or "") if word not in known_words]
         return self._vocabulary.of_words(tokens)
@@ -144,7 +144,7 @@ class _WithoutRows:
         return (quote for _, quote in self._found)
 
 
-def _own_words(quote: Quote) -> str:
+def _image_words(quote: Quote) -> str:
     """The words of an image and its section's title; for a part of an image, without caption and title."""
     if quote.caption is not None and PART.search(quote.caption):
         return quote.model_copy(update={"caption": None}).all_text()

@@ -79,7 +79,7 @@ class Chapters:
 
 def chapters_of(outline: "Outline", quotes: Iterable[Quote]) -> Chapters:
     """Return the chapters of the document that has this outline and, in order, these quotes."""
-    titles = _of_one_kind(_titles(outline, quotes), outline)
+    titles = _titles_of_one_kind(_titles(outline, quotes), outline)
     numbering = _Numbering(titles)
     for at, title in enumerate(titles):
         numbering.add(at, title)
@@ -322,7 +322,7 @@ def _titles(outline: Outline, quotes: Iterable[Quote]) -> list[NumberedHeading]:
     return titles
 
 
-def _of_one_kind(titles: Sequence[NumberedHeading], outline: Outline) -> list[NumberedHeading]:
+def _titles_of_one_kind(titles: Sequence[NumberedHeading], outline: Outline) -> list[NumberedHeading]:
     """The titles; where two or more say "Chapter 3", only such titles are kept as those of chapters."""
     if len({title.number for title in titles if title.says_chapter}) < 2:
         return _without_series_of_one_name(titles, outline)

@@ -153,7 +153,6 @@ def _through_lists(index: Any, queries: "Matrix", wanted: int, within: "Position
 
 
 def _exhaustive(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions | None") -> list[TopItems]:
-    """Search exhaustively."""
     if not _is_ivf(indexed.index):
         return _exact(indexed, queries, k, within)
     wanted = min(_count(indexed.index, within), k + SPARE)

@@ -71,15 +71,15 @@ def expression(scope: SearchScope) -> str | None:
     """
     where, terms = scope.where, []
     if where.documents is not None or where.metadata:
-        terms.append(_one_of("document_id", [document.id for document in _documents(scope, where)]))
+        terms.append(_membership("document_id", [document.id for document in _documents(scope, where)]))
     if where.first_page is not None:
         terms.append(f"page >= {where.first_page}")
     if where.last_page is not None:
         terms.append(f"page <= {where.last_page}")
     if where.kind is not None:
-        terms.append(_one_of("kind", [where.kind]))
+        terms.append(_membership("kind", [where.kind]))
     if where.layouts is not None:
-        terms.append(_one_of("layout", list(where.layouts)))
+        terms.append(_membership("layout", list(where.layouts)))
     return None if None in terms else " and ".join(term for term in terms if term)
 
 
@@ -91,7 +91,7 @@ def _documents(scope: SearchScope, where: "Filter") -> "list[Document]":
     return [document for document in documents if where.admits(document)]
 
 
-def _one_of(field: str, values: list[str]) -> str | None:
+def _membership(field: str, values: list[str]) -> str | None:
     return f"{field} in {json.dumps(values)}" if values else None
 
 

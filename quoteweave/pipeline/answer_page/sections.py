@@ -232,7 +232,7 @@ class Section(Record):
         """How many citations have each verdict."""
         return tally(self.judged)
 
-    def of(self, citation: Citation) -> CheckedCitation:
+    def checked(self, citation: Citation) -> CheckedCitation:
         """The verdicts on a citation."""
         at_same_place = (checked for checked in self.judged if checked.citation.start == citation.start)
         return next(checked for checked in at_same_place if checked.citation.number == citation.number)

@@ -217,11 +217,11 @@ class Answerer(Predictor):
         notes: tuple[str, ...] = ()
         left_out = 0
         if self.all_quotes is not None:
-            names = self._own_documents(example).documents or ()
+            names = self._documents_filter(example).documents or ()
             context, left_out, notes = await asyncio.to_thread(self.all_quotes.context, names, example.query.text)
         elif self.search is not None:
             is_wide = self.scope == "collection"
-            where = None if is_wide else self._own_documents(example)
+            where = None if is_wide else self._documents_filter(example)
             retrieved = await self.search.context(example.query, self.size, where=where)
             lacks_own = is_wide and any(name not in self.documents for name in _documents_of(example))
             context, notes = retrieved.context, (*retrieved.trace.notes, *([LACKS_OWN] if lacks_own else []))
@@ -238,7 +238,7 @@ class Answerer(Predictor):
         fitted, cut = fit_to_window(arranged, self.window, example.query.text)
         return fitted, cut + left_out, notes
 
-    def _own_documents(self, example: Example) -> Filter:
+    def _documents_filter(self, example: Example) -> Filter:
         names = _documents_of(example)
         if not names:
             raise DatasetError('the dataset names no document to search; within = "collection" searches them all')

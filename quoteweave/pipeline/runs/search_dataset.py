@@ -107,7 +107,9 @@ def search_dataset(
         prepared = prepare_retriever(opened, settings, progress)
         unread = _unread(questions, collection=prepared, folder=folder)
         beyond = [*_pages_beyond(questions.examples, prepared.documents)]
-        record = _run_record(questions, settings, prepared, [*beyond, *_of_unread(questions.examples, unread)])
+        record = _run_record(
+            questions, settings, prepared, [*beyond, *_unread_documents_note(questions.examples, unread)]
+        )
         predictions = _predictions(questions.examples, prepared, run, record, progress)
         boxes = _quote_boxes(opened, questions.examples)
     for note in (*beyond, unusable_boxes_note(questions.examples)):
@@ -127,7 +129,7 @@ def _unread(questions: Questions, *, collection: "PreparedRetriever", folder: Pa
     return {name: collection.failures.get(name, f"not in {where}") for name in absent}
 
 
-def _of_unread(examples: Sequence[Example], unread: Mapping[str, str]) -> Iterator[str]:
+def _unread_documents_note(examples: Sequence[Example], unread: Mapping[str, str]) -> Iterator[str]:
     """Yield a note if questions are on documents that cannot be searched."""
     count = sum(example.document in unread for example in examples)
     if count:

@@ -54,12 +54,12 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
     within = reader.heading(request.places[0]) if asks_title(request) else reader.scope(request.places)
     if within is None:
         return None
-    tallies = [reader.count(kind, within) for kind in request.kinds]
-    lacks_title = asks_title(request) and not any(count.count for count in tallies)
+    tallies = [reader.tally(kind, within) for kind in request.kinds]
+    lacks_title = asks_title(request) and not any(tally.count for tally in tallies)
     if lacks_title or not _means_parts(request, tallies, reader, within):
         return None
     shown_quotes = _ShownQuotes()
-    counts = tuple(count.record(shown_quotes) for count in tallies)
+    counts = tuple(tally.record(shown_quotes) for tally in tallies)
     structure = DocumentStructure(
         document=document.name,
         pages=document.pages,
@@ -89,7 +89,7 @@ def _means_parts(
 
     They are if the text states no number of such things, or if the question speaks of the document and it has some.
     """
-    if request.wants != "count" or (request.says_document and any(count.count for count in tallies)):
+    if request.wants != "count" or (request.says_document and any(tally.count for tally in tallies)):
         return True
     return not reader.states_number(request.kinds, within)
 
@@ -223,7 +223,7 @@ class _StructureReader:
         numbers = {quote.page for quote in best}
         return _Scope([page for page in self._pages if page.number in numbers], best) if best else None
 
-    def count(self, kind: StructureKind, within: "_Scope") -> _Tally:
+    def tally(self, kind: StructureKind, within: "_Scope") -> _Tally:
         """Find the parts of one kind."""
         if kind == "page":
             last = within.pages[-1:]

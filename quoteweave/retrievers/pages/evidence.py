@@ -21,8 +21,9 @@ page only. The parts add up to `PageEvidence.total`, and `search --explain` repo
 | beside a term | up to `STATED` of that, where one quote has most of what the question asks beside its terms |
 | other names | BM25 of another name of a term, where that stands as an exact phrase; less than for the one asked |
 | acronyms | `ACRONYMS` × rarity, where an acronym of the question is written out, or vice versa |
-| document | BM25 of its document, times `DOCUMENT`; where several are searched |
-| among its pages | what its words are worth in its own document (`retrievers.pages.own_document`); may be below 0 |
+| document | BM25 of its document, where several are searched |
+| document's name | up to `NAME` units for a word of the question that no page has, but the document's name |
+| among its pages | what its words are worth in its document alone (`pages.document_rescoring`); may be below 0 |
 | page feedback | what belongs with the best pages (`retrievers.pages.page_feedback`) |
 
 Quotations, amounts, spellings and synonyms are looked for by `retrievers.pages.literal_matches`, terms and acronyms by
@@ -55,8 +56,8 @@ from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amount_spellings
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
 from quoteweave.index.lexical import LexicalIndex, any_within
+from quoteweave.retrievers.pages.document_rescoring import BEST_QUOTE, OUTLINE, rescore_within_documents
 from quoteweave.retrievers.pages.literal_matches import FindPages, LiteralMatches, by_word, sought_in
-from quoteweave.retrievers.pages.own_document import BEST_QUOTE, OUTLINE, rescore_within_documents
 from quoteweave.retrievers.pages.page_feedback import NEARBY, PAGE_B, LoadQuotes, PageFeedback
 from quoteweave.retrievers.pages.search_words import search_words
 from quoteweave.retrievers.pages.terminology import Sources, Terminology, TermMatches
@@ -194,7 +195,7 @@ class EvidenceScorer:
             (by_name, named), matches = self.literal.names(text, within), evidence.total > 0
             evidence.add("document", documents * matches)
             evidence.add("document's name", by_name * matches, named)
-            self._add_own_document(evidence, tokens)
+            self._add_document_rescoring(evidence, tokens)
         evidence.seeds = self.page_feedback.seeds(evidence.total)
         evidence.add("page feedback", self._page_feedback(evidence))
         return evidence
@@ -249,7 +250,7 @@ class EvidenceScorer:
         scores = self.index.document_scores(tokens)[self.index.document_of]
         return scores if within is None else scores * within
 
-    def _add_own_document(self, evidence: PageEvidence, tokens: Sequence[str]) -> None:
+    def _add_document_rescoring(self, evidence: PageEvidence, tokens: Sequence[str]) -> None:
         """Add what pages are worth among the pages of their own document, and rescore the best documents' quotes."""
         parts = evidence.parts
         by_words = parts["words"] + parts["best quote"] + parts["outline"]

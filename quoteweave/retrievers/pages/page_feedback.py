@@ -153,7 +153,7 @@ class PageFeedback:
         return [quote for quote in self._first_quotes(page) if quote.layout == "table"]
 
     def _first_quotes(self, page: int) -> Sequence[Quote]:
-        """The first quotes of a page."""
+
         return self._quotes(self._index.quotes_on([page])[:MAX_QUOTES])
 
     def _similar_pages(self, page: int, within: "Mask | None" = None) -> "Scores":

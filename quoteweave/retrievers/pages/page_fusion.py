@@ -98,7 +98,7 @@ class PageFusion:
     def _rankings(self, queries: Sequence[Query], k: int, where: Filter | None) -> list[tuple[list[Hit], ...]]:
         """For each query, the ranking of each retriever, that by evidence first."""
         depth = depth_for(k, self._depth)
-        other_rankings = [_of_enough_pages(retriever, queries, depth, where) for retriever in self._other_retrievers]
+        other_rankings = [_enough_hits(retriever, queries, depth, where) for retriever in self._other_retrievers]
         by_evidence = self._evidence.search(queries, max(k, self._depth), where=where)
         return list(zip(by_evidence, *other_rankings, strict=True))
 
@@ -143,9 +143,7 @@ class PageFusion:
         return ranking[:size]
 
 
-def _of_enough_pages(
-    retriever: Retriever, queries: Sequence[Query], depth: int, where: Filter | None
-) -> list[list[Hit]]:
+def _enough_hits(retriever: Retriever, queries: Sequence[Query], depth: int, where: Filter | None) -> list[list[Hit]]:
     """The first hits for each query: `depth` of them, doubled until they are of `MIN_PAGES` pages.
 
     It stops when twice as many hits are of no more pages.

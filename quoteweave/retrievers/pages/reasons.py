@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from quoteweave.core.messages import join_names
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Quote
@@ -129,5 +130,4 @@ def _matching_words(index: LexicalIndex, field: str, at: int, question: str) -> 
     surfaces = {surface: words(surface) for surface in words(question, stem=False)}
     gained = {surface: float(index.scores(field, stems)[at]) for surface, stems in surfaces.items()}
     matching = sorted((word for word, points in gained.items() if points > 0), key=lambda word: (-gained[word], word))
-    remainder = f" and {len(matching) - WORDS_SHOWN} more" if len(matching) > WORDS_SHOWN else ""
-    return ", ".join(matching[:WORDS_SHOWN]) + remainder
+    return join_names(matching, WORDS_SHOWN)

@@ -130,7 +130,7 @@ class Terms:
         other_names = tuple(other_name for other_name in names if tuple(words(other_name)) != words_asked)
         asked_name = next(other_name for other_name in names if other_name not in other_names)
         is_place = name in self.places
-        parts = {} if is_place else dict.fromkeys([name, *self._terms[name].also, *self._made_of(name)])
+        parts = {} if is_place else dict.fromkeys([name, *self._terms[name].also, *self._components(name)])
         places = dict.fromkeys(place for part in parts for place in self._places_of(part))
         return TermExpansion(
             name=name,
@@ -142,7 +142,7 @@ class Terms:
             is_listed=is_place or bool(self._terms[name].stands_in),
         )
 
-    def _made_of(self, name: str) -> list[str]:
+    def _components(self, name: str) -> list[str]:
         """The components of a term, each followed by its own components.
 
         Each term is expanded once, as definitions may be circular and share components.
@@ -195,13 +195,11 @@ def read_terms(path: Path) -> Terms:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is no TOML: it is not UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is no TOML: {error}") from error
     except RecursionError as error:
         raise UsageError(f"{path} is no file of terms: it nests too deep; {_FORM}") from error
     except ValidationError as error:
         raise UsageError(f"{path}: {_describe_error(error)}; {_FORM}") from error
-    except ValueError as error:  # such as a number with thousands of digits
+    except ValueError as error:  # of TOML, or a number with thousands of digits
         raise UsageError(f"{path} is no TOML: {error}") from error
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error
