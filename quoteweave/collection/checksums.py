@@ -136,8 +136,8 @@ def row_checksum(*values: str | bytes | int | None) -> int:
     """XXH3, 64 bits as a signed number, of the values of a row in the catalogue."""
     import xxhash
 
-    written = _AS_JSON(values).encode("utf-8", "surrogatepass")
-    return int(xxhash.xxh3_64_intdigest(written)) - (1 << 63)
+    encoded = _AS_JSON(values).encode("utf-8", "surrogatepass")
+    return int(xxhash.xxh3_64_intdigest(encoded)) - (1 << 63)
 
 
 def block_checksums(buffer: Any) -> "Sums":
@@ -166,15 +166,17 @@ class BlockChecksums:
         """How many blocks there are."""
         return block_count(self.size)
 
-    def verify(self, file_bytes: Any, first: int, last: int, known: "npt.NDArray[np.bool_] | None" = None) -> None:
-        """Verify the blocks of the file, whose content is `data`, that hold the bytes from `first` to `last`.
+    def verify(
+        self, file_bytes: Any, first: int, last: int, is_verified: "npt.NDArray[np.bool_] | None" = None
+    ) -> None:
+        """Verify the blocks of the file, whose content is `file_bytes`, that hold the bytes from `first` to `last`.
 
-        Blocks marked as right in `known` are skipped, and those found right are marked there. Raises CollectionError.
+        Blocks marked in `is_verified` are skipped, and those found right are marked there. Raises CollectionError.
         """
         import xxhash
 
         for number in range((first - self.start) // BLOCK_BYTES, block_count(last - self.start)):
-            if known is not None and known[number]:
+            if is_verified is not None and is_verified[number]:
                 continue
             block_start = self.start + number * BLOCK_BYTES
             block = file_bytes[block_start : min(block_start + BLOCK_BYTES, self.start + self.size)]
@@ -183,8 +185,8 @@ class BlockChecksums:
                     f"{self.path}, which holds vectors of the index, is damaged: what stands there from byte "
                     f"{block_start:,} on is not what was written"
                 )
-            if known is not None:
-                known[number] = True
+            if is_verified is not None:
+                is_verified[number] = True
 
 
 def block_count(size: int) -> int:

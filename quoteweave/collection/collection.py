@@ -336,9 +336,9 @@ class Collection:
 
     def quotes_at(self, rows: Sequence[int]) -> list[Quote | None]:
         """The quote of each row, in the order given; None where it has been removed."""
-        wanted = [int(row) for row in rows]
-        quotes = self._recent.at(wanted)
-        return [quotes.get(row) for row in wanted]
+        row_numbers = [int(row) for row in rows]
+        quotes = self._recent.at(row_numbers)
+        return [quotes.get(row) for row in row_numbers]
 
     def rows_containing(self, text: str, *, first: int = 0, last: int | None = None) -> "Rows":
         """Rows of the quotes whose text, caption or OCR text contains exactly this string, ascending, as int64.

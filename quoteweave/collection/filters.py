@@ -68,18 +68,18 @@ def unread_files_note(db: sqlite3.Connection, where: Filter | None, root: Path) 
 
 def require_documents(db: sqlite3.Connection, names: Iterable[str]) -> None:
     """Raise UsageError, with similar names, if one of `names` is no document."""
-    wanted = sorted(set(names))
+    sorted_names = sorted(set(names))
     query = "SELECT name FROM documents WHERE name IN (SELECT value FROM json_each(?))"
-    missing = sorted(set(wanted).difference(name for (name,) in db.execute(query, (json.dumps(wanted),))))
+    missing = sorted(set(sorted_names).difference(name for (name,) in db.execute(query, (json.dumps(sorted_names),))))
     if missing:
-        known = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY name")]
-        messages = [_unknown(name, known) for name in missing[:MAX_NAMED]]
+        document_names = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY name")]
+        messages = [_unknown(name, document_names) for name in missing[:MAX_NAMED]]
         remainder = [f"and {len(missing) - MAX_NAMED:,} others"] if len(missing) > MAX_NAMED else []
         raise UsageError("; ".join([*messages, *remainder]), remedy="quoteweave list shows them all")
 
 
-def _unknown(name: str, known: Sequence[str]) -> str:
-    similar = similar_names(name, known)
+def _unknown(name: str, document_names: Sequence[str]) -> str:
+    similar = similar_names(name, document_names)
     hint = f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ""
     return f"no document is named {name!r}{hint}"
 

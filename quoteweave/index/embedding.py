@@ -59,7 +59,7 @@ def load_view(view: ItemView) -> "str | Image | UnreadableItem":
 def check_vectors(
     name: str, matrices: "Sequence[np.ndarray[Any, Any]]", item_names: Sequence[str], *, multi_vector: bool
 ) -> None:
-    """Raise ModelFailed unless the model gave a matrix of finite numbers for each item; `what` names the items."""
+    """Raise ModelFailed unless the model gave a matrix of finite numbers for each item; `item_names` names them."""
     if len(matrices) != len(item_names):
         raise ModelFailed(
             f"{name} gave {pluralize(len(matrices), 'result')} for {pluralize(len(item_names), 'input')}; it "

@@ -40,8 +40,8 @@ def iter_skipped_items(
         vectors = stored.get(name)
         if vectors is None or vectors.lengths.all():
             continue
-        lacking = item_rows(rows, pages, plan.unit)[vectors.lengths == 0]
-        for quote in collection.quotes_at(lacking.tolist()):
+        skipped_rows = item_rows(rows, pages, plan.unit)[vectors.lengths == 0]
+        for quote in collection.quotes_at(skipped_rows.tolist()):
             if quote is not None:
                 reason = refused.get(quote.id) or f"{'the page' if plan.unit == 'page' else 'it'} has {lacked(plan)}"
                 page_fields = {"page": quote.page, "page_label": quote.page_label}
@@ -170,12 +170,12 @@ class EncoderIndex:
         manifest = try_read_manifest(state)
         indexed, current = manifest.documents if manifest else {}, self.collection.shard_keys(self.plan.shards)
         names = [document.name for document in self.collection.documents()]
-        lacking = [name for name in names if name not in indexed or indexed[name] != current.get(name)]
-        if not lacking:
+        missing_names = [name for name in names if name not in indexed or indexed[name] != current.get(name)]
+        if not missing_names:
             return None
         return note_text(
-            f"the index {self.plan.spec} lacks {join_names(lacking, 1)}: nothing is found there until it is built "
-            "again",
+            f"the index {self.plan.spec} lacks {join_names(missing_names, 1)}: nothing is found there until it is "
+            "built again",
             remedy=f"build it with: {build_command(self.collection.root, self.plan.spec)}",
         )
 

@@ -144,10 +144,10 @@ class LexicalIndex:
         """The place of each item when documents, with the given numbers of items, are ordered by name."""
         names, counts = list(self._documents), concatenated(segment_counts, np.int64)
         ranked = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
-        start = np.empty(len(names), dtype=np.int64)  # where each document's items begin in the new order
-        start[ranked] = np.cumsum(counts[ranked]) - counts[ranked]
-        old = np.cumsum(counts) - counts
-        places: Positions = np.arange(int(counts.sum())) + np.repeat(start - old, counts)
+        new_start = np.empty(len(names), dtype=np.int64)  # where each document's items begin in the new order
+        new_start[ranked] = np.cumsum(counts[ranked]) - counts[ranked]
+        old_start = np.cumsum(counts) - counts
+        places: Positions = np.arange(int(counts.sum())) + np.repeat(new_start - old_start, counts)
         return places
 
     @property
@@ -190,10 +190,10 @@ class LexicalIndex:
         A smaller collection counts as one of `MIN_PAGES` pages, as it does not show which words are common. Nor do few
         different words (`variety`): a word of leases that are alike may be on all of them, and counts as if on one.
         """
-        having, pages = self._fields["pages"].count(self._find_ids(token)), max(self.page_count, MIN_PAGES)
+        page_frequency, pages = self._fields["pages"].count(self._find_ids(token)), max(self.page_count, MIN_PAGES)
         on_one = inverse_frequency(MIN_PAGES, 1) / inverse_frequency(MIN_PAGES, 0)
-        rarity = inverse_frequency(pages, having) / inverse_frequency(pages, 0)
-        return max(rarity, (1 - self._variety) * on_one) if having else 1.0
+        rarity = inverse_frequency(pages, page_frequency) / inverse_frequency(pages, 0)
+        return max(rarity, (1 - self._variety) * on_one) if page_frequency else 1.0
 
     def variety(self, within: "Mask | None", document: int | None) -> float:
         """How many different words there are on the pages searched, `within` (m,) or all, as a share of `MANY_WORDS`.
@@ -249,8 +249,8 @@ class LexicalIndex:
         documents = self.document_of[pages]
         first, end = (np.searchsorted(documents, distinct(documents), side) for side in ("left", "right"))
         positions = first + name.page - 1 if name.page > 0 else end + name.page
-        named: Positions = pages[positions[(positions >= first) & (positions < end)]]
-        return named
+        pages_by_number: Positions = pages[positions[(positions >= first) & (positions < end)]]
+        return pages_by_number
 
     def last_parts(self, kind: str) -> dict[int, PlaceName]:
         """The last part of a kind in each document that has one, such as 'chapter 9', by the document's position."""
@@ -363,13 +363,13 @@ def current_lexical_index(collection: Collection, opened: LexicalIndex | None = 
 
     Raises CollectionError where a file of it is missing or damaged, with the command that rebuilds it.
     """
-    known = opened.segments if opened is not None else {}
+    opened_segments = opened.segments if opened is not None else {}
     while True:
         paths, documents = state = collection.segments()
-        if opened is not None and [path.name for path in paths] == list(known):
+        if opened is not None and [path.name for path in paths] == list(opened_segments):
             return opened
         try:
-            index = LexicalIndex({path.name: known.get(path.name) or read_segment(path) for path in paths})
+            index = LexicalIndex({path.name: opened_segments.get(path.name) or read_segment(path) for path in paths})
             if index.document_count != documents:
                 raise CollectionError(f"it holds {index.document_count} of {documents} documents")
         except (CollectionError, OSError) as error:

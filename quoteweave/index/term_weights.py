@@ -41,9 +41,9 @@ class Occurrences(NamedTuple):
         frequencies: Positions = self.sizes.sum(axis=0)
         return frequencies
 
-    def of_items(self, wanted: "Mask") -> "tuple[Positions, npt.NDArray[Any], Positions]":
-        """Items of those that are wanted, `wanted` (n,), with counts, and which of the t tokens each has."""
-        wanted_places = wanted[self.items].nonzero()[0]
+    def of_items(self, is_wanted: "Mask") -> "tuple[Positions, npt.NDArray[Any], Positions]":
+        """Items of those that are wanted, `is_wanted` (n,), with counts, and which of the t tokens each has."""
+        wanted_places = is_wanted[self.items].nonzero()[0]
         tokens = self.sizes.cumsum().searchsorted(wanted_places, "right") % self.sizes.shape[1]
         return self.items[wanted_places], self.counts[wanted_places], tokens
 
@@ -136,8 +136,8 @@ class Field:
         is_searched[searched] = True
         items, counts, token = occurrences.of_items(is_searched)
         document_index, shape = np.searchsorted(documents, document_of[items]), (len(query_counts), len(documents))
-        having = np.bincount(token * shape[1] + document_index, minlength=shape[0] * shape[1]).reshape(shape)
-        among = np.log(1 + (sizes[documents] - having + 0.5) / (having + 0.5))
+        frequencies = np.bincount(token * shape[1] + document_index, minlength=shape[0] * shape[1]).reshape(shape)
+        among = np.log(1 + (sizes[documents] - frequencies + 0.5) / (frequencies + 0.5))
         rarity = np.array(
             [[inverse_frequency(self._size, frequency)] for frequency in occurrences.frequencies.tolist()]
         )

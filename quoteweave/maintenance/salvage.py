@@ -90,10 +90,10 @@ def _lost_before(catalog: Catalog) -> Iterator[LostDocument]:
                 yield from () if lost is None else (lost,)
 
 
-def _set_aside(folder: CollectionFolder, known: set[str]) -> list[Path]:
+def _set_aside(folder: CollectionFolder, known_sources: set[str]) -> list[Path]:
     """Move stored files of unknown documents aside, so that they are not removed; return their new paths."""
     stored = sorted(path for path in folder.sources.root.rglob("*") if path.is_file())
-    return [_moved_aside(folder, path) for path in stored if f"{path.parent.name}/{path.name}" not in known]
+    return [_moved_aside(folder, path) for path in stored if f"{path.parent.name}/{path.name}" not in known_sources]
 
 
 def _moved_aside(folder: CollectionFolder, path: Path) -> Path:

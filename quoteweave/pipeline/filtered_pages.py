@@ -94,15 +94,15 @@ class FilteredPages:
 def _title(quotes: Sequence[Quote]) -> str:
     """The title of a document by its first page; "" without one."""
     first_sentence = next((at for at, quote in enumerate(quotes) if _is_sentence(quote)), len(quotes))
-    above = [quote for quote in quotes[:first_sentence] if quote.layout == "title"]
-    below = [quote for quote in quotes[first_sentence:] if quote.layout == "title"][:1]
+    headings_above = [quote for quote in quotes[:first_sentence] if quote.layout == "title"]
+    headings_below = [quote for quote in quotes[first_sentence:] if quote.layout == "title"][:1]
     if (
-        below
-        and not below[0].has_pages
-        and not any(quote.section == below[0].text for quote in quotes if quote.layout == "title")
+        headings_below
+        and not headings_below[0].has_pages
+        and not any(quote.section == headings_below[0].text for quote in quotes if quote.layout == "title")
     ):
-        below = []
-    return _best_heading(above or below) or _first_line(quotes[:first_sentence])
+        headings_below = []
+    return _best_heading(headings_above or headings_below) or _first_line(quotes[:first_sentence])
 
 
 def _first_line(quotes: Sequence[Quote]) -> str:
@@ -151,15 +151,19 @@ def within_named_files(question: str, collection: Collection, where: Filter) -> 
     """Narrow the filter to the documents whose files a question names."""
     names = {name.casefold(): name for name in FILE_NAME.findall(question)}
     documents = FilteredPages(collection, where).documents() if names else []
-    named = tuple(document for document in documents if names.keys() & _file_names(document))
+    named_documents = tuple(document for document in documents if names.keys() & _file_names(document))
     # Another note tells of files that could not be read.
     unread_files = [failure.name for failure in collection.failures()] if names else []
-    known = {name for document in (*named, *unread_files) for name in _file_names(document)}
-    lost = tuple(written_name for name, written_name in names.items() if name not in known)
-    if not 0 < len(named) < len(documents):
-        return NamedFiles(with_files_as_documents(question, named), where, None, lost)
-    note = f"Asked within {join_names(named)}, which the question names."
-    return NamedFiles(with_files_as_documents(question, named), where.intersect(Filter(documents=named)), note, lost)
+    known_names = {name for document in (*named_documents, *unread_files) for name in _file_names(document)}
+    lost = tuple(written_name for name, written_name in names.items() if name not in known_names)
+    if not 0 < len(named_documents) < len(documents):
+        return NamedFiles(where, None, lost)
+    note = f"Asked within {join_names(named_documents)}, which the question names."
+    return NamedFiles(where.intersect(Filter(documents=named_documents)), note, lost)
+
+
+def _file_names(document: str) -> set[str]:
+    return {document.casefold(), PurePosixPath(document).name.casefold()}
 
 
 def lost_files_note(lost: Sequence[str], hits: Iterable[Hit]) -> str | None:
@@ -173,7 +177,7 @@ def lost_files_note(lost: Sequence[str], hits: Iterable[Hit]) -> str | None:
 
 def nothing_passes_note(collection: Collection, sizes_and_filters: Sequence[tuple[int, Filter | None]]) -> str | None:
     """A note if no quote passes any of the filters of which quotes are wanted, though there are quotes."""
-    wanted = [where for k, where in sizes_and_filters if k]
-    if not wanted or any(collection.select(where).size for where in wanted) or not collection.select().size:
+    filters = [where for k, where in sizes_and_filters if k]
+    if not filters or any(collection.select(where).size for where in filters) or not collection.select().size:
         return None
     return "No quote passes the filter, so that nothing was searched."

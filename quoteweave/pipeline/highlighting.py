@@ -31,9 +31,9 @@ async def highlight_inline_if_short(answer: Answer, context: Context, pages: Pag
     """Call `add_highlights`, in a thread if it may take more than milliseconds."""
     # The time is estimated by the length of a text: that of the answer or of a very long quote. For an extractive
     # answer it is the question's, which limits the answer's length.
-    written = answer.question if answer.is_extractive else answer.text
+    answer_text = answer.question if answer.is_extractive else answer.text
     longest_quote = max((text_of(hit.quote) for hit in context.hits), key=len, default="")
-    measure = longest_quote if len(longest_quote) > MAX_BRIEF_QUOTE else written
+    measure = longest_quote if len(longest_quote) > MAX_BRIEF_QUOTE else answer_text
     return await run_inline_if_short("answer", measure, add_highlights, answer, context, pages)
 
 
@@ -58,9 +58,9 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
         supporting = _supporting(claim, quote, end) if citation.verdict != "unsupported" else []
         # Spans are limited to the quote's own words; `reach` is how far the support continues in the next text, or None
         # for the end of the sentence if that is not known.
-        length, beyond = len(quote.text), len(with_end(quote.text, end)) - len(end)
+        length, end_offset = len(quote.text), len(with_end(quote.text, end)) - len(end)
         spans = [(start, min(last, length) if end else last) for start, last in supporting if start < length or not end]
-        reach = max((last for _, last in supporting), default=0) - beyond if end else None
+        reach = max((last for _, last in supporting), default=0) - end_offset if end else None
         supporting_spans = tuple(locations.span(quote, start, last) for start, last in spans)
         regions = locations.regions(quote, supporting_spans, reach)
         update = {

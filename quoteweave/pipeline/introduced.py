@@ -121,15 +121,15 @@ def _introducing_texts(question: str, context: Context, pages: FilteredPages) ->
     subject = question_terms(question).subject
     introducing = [hit.quote for hit in context.texts if introduces(hit.quote.text) or _is_asked(hit.quote, subject)]
     introducing = introducing[:MAX_INTRODUCING]
-    above = [list(_introducers_of(hit.quote, pages)) for hit in context.texts]
-    of_best = {quote.id for introducers in above[:MAX_INTRODUCING] for quote in introducers}
-    distinct = {quote.id: quote for introducers in above for quote in introducers}.values()
+    introducers_of_texts = [list(_introducers_of(hit.quote, pages)) for hit in context.texts]
+    of_best = {quote.id for introducers in introducers_of_texts[:MAX_INTRODUCING] for quote in introducers}
+    distinct = {quote.id: quote for introducers in introducers_of_texts for quote in introducers}.values()
     denying = [quote for quote in distinct if ends_by_denying(quote.text)]
     introducing_ids = {quote.id for quote in introducing}
-    further = [
+    added = [
         quote for quote in distinct if quote.id not in introducing_ids and (quote.id in of_best or quote in denying)
     ]
-    return _IntroducingTexts([*introducing, *further], denying)
+    return _IntroducingTexts([*introducing, *added], denying)
 
 
 def _missing(

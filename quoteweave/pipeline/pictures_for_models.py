@@ -79,7 +79,7 @@ class CollectionPictures:
         return self._read_from_crop(quote, _drawn)
 
     def _read_from_crop(self, quote: Quote, read_file: Callable[[Path], T]) -> T:
-        """Return what `read` makes of a quote's stored crop. Raises DocumentError, which names quote and file."""
+        """Return what `read_file` makes of a quote's stored crop. Raises DocumentError, which names quote and file."""
         try:
             return read_file(self._collection.images.verified(quote.image or ""))
         except UsageError:

@@ -44,14 +44,14 @@ def list_presets() -> tuple[Preset, ...]:
 
 def load_preset(name: str, *kinds: PresetKind) -> Preset:
     """Return the preset of that name. Raises UsageError for an unknown one, and for one that is of none of `kinds`."""
-    known = {preset.name: preset for preset in list_presets() if preset.kind in kinds or not kinds}
-    if name not in known:
+    presets = {preset.name: preset for preset in list_presets() if preset.kind in kinds or not kinds}
+    if name not in presets:
         named = next((preset for preset in list_presets() if preset.name == name), None)
         reason = "there is no such preset" if named is None else f"it is for {named.kind}"
-        similar = similar_names(name, known) if named is None else []
+        similar = similar_names(name, presets) if named is None else []
         hint = f"did you mean {' or '.join(map(repr, similar))}? " if similar else ""
-        raise UsageError(f"preset {name!r}: {reason}; {hint}there are: {', '.join(known) or 'none'}")
-    return known[name]
+        raise UsageError(f"preset {name!r}: {reason}; {hint}there are: {', '.join(presets) or 'none'}")
+    return presets[name]
 
 
 class PresetSettings(Record):

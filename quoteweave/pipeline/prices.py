@@ -36,8 +36,8 @@ def add_spending(answer: Answer, spending: Spending) -> Answer:
     """
     if not spending.calls:
         return answer
-    further = Usage() if spending.estimated else Usage(**spending.model_dump(include=set(Usage.model_fields)))
-    return add_usage(answer, further, None if spending.estimated else spending.price_usd)
+    usage = Usage() if spending.estimated else Usage(**spending.model_dump(include=set(Usage.model_fields)))
+    return add_usage(answer, usage, None if spending.estimated else spending.price_usd)
 
 
 def add_usage(answer: Answer, usage: Usage, price_usd: float | None) -> Answer:

@@ -170,8 +170,8 @@ class Search:
         state, where, lost = _SearchState(query), where or Filter(), tuple[str, ...]()
         if self._collection is not None:
             with state.timed("search"):
-                named = await self._run(query, within_named_files, query.text, self._collection, where)
-                where, note, lost = named
+                narrowed = await self._run(query, within_named_files, query.text, self._collection, where)
+                where, note, lost = narrowed
                 structured = await self._run(query, structure_context, query.text, self._collection, where)
             state.add_notes(note)
             if structured is not None:
@@ -185,10 +185,10 @@ class Search:
         defining = may_reorder and analyse_question(query.text).asks == "definition"
         texts = max(texts, MAX_DEFINING) if defining else texts
         kinds: tuple[tuple[Kind, int], ...] = (("text", texts), ("image", images))
-        wanted = [
+        sizes_and_filters = [
             (k if where.kind in (None, kind) else 0, where.model_copy(update={"kind": kind})) for kind, k in kinds
         ]
-        ranked = await self._ranked(state, wanted, distinct=self._collection is not None)
+        ranked = await self._ranked(state, sizes_and_filters, distinct=self._collection is not None)
         state.add_notes(lost_files_note(lost, [hit for hits in ranked for hit in hits]))
         if defining:
             ranked = [definitions_first(query.text, ranked[0]), *ranked[1:]]
@@ -221,8 +221,8 @@ class Search:
             pages = FilteredPages(self._collection, where)
             for add in (add_introduced, add_front_matter):
                 context = await self._run(state.query, add, state.query.text, context, pages, size)
-            known = {hit.quote.document for hit in context.hits}
-            others_documents = tuple(hit for hit in further if hit.quote.document not in known)
+            documents = {hit.quote.document for hit in context.hits}
+            others_documents = tuple(hit for hit in further if hit.quote.document not in documents)
             return context.model_copy(update={"further": others_documents})
 
     async def _expand(self, state: "_SearchState", where: Filter | None) -> None:

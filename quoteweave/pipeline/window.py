@@ -58,10 +58,10 @@ def _size(words: str) -> int:
     return estimate_tokens(words) + max(0, len(words.splitlines()) - 1)
 
 
-def _extra_tokens(context: Context, shown: Sequence[Hit], question: str) -> int:
+def _extra_tokens(context: Context, pictured: Sequence[Hit], question: str) -> int:
     """Estimate tokens of question, names, places and picture captions that exceed `PROMPT_TOKENS`."""
     texts_read = [question, *(source_of(hit.quote) for hit in context.hits)]
-    texts_read += [hit.quote.caption_and_unit or "" for hit in shown]
+    texts_read += [hit.quote.caption_and_unit or "" for hit in pictured]
     return max(0, sum(map(estimate_tokens, texts_read)) - 3 * PROMPT_TOKENS // 10)
 
 

@@ -161,8 +161,8 @@ def downloads_disabled() -> Iterator[None]:
 
 
 def _sum_if_known(values: Sequence[Number | None]) -> Number | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    known_values = [value for value in values if value is not None]
+    return sum(known_values) if len(known_values) == len(values) else None
 
 
 def _count(retriever: VectorRetriever) -> _Counts:
@@ -170,7 +170,7 @@ def _count(retriever: VectorRetriever) -> _Counts:
     max_tokens = (row and row.passage_length) or float("inf")
     is_sent = isinstance(retriever.encoder, EndpointEncoder)
     characters = cast("int", retriever.encoder.settings["max_characters"]) if is_sent else None
-    missing = set[str]()
+    missing_shards = set[str]()
     for document in retriever.collection.documents():
         views = _views(retriever, document.name)
         view_keys = [view.key for view in views if view.key is not None]
@@ -185,8 +185,8 @@ def _count(retriever: VectorRetriever) -> _Counts:
             count.encoded += int((stored.lengths > 0).sum())
             count.vectors += int(stored.lengths.sum())
             count.dimension = stored.dimension or count.dimension
-        elif key not in missing:  # equal documents are encoded once
-            missing.add(key)
+        elif key not in missing_shards:  # equal documents are encoded once
+            missing_shards.add(key)
             count.to_encode += len(view_keys)
             count.tokens_to_encode += tokens
     return count
@@ -208,8 +208,8 @@ class _UnreadAsTextLayer:
         self.page_key, self.page_image = pictures.page_key, pictures.page_image
 
     def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
-        known = self._pictures.ocr_text(quote, read=False)
-        return quote.text if known is None and read else known
+        ocr_text = self._pictures.ocr_text(quote, read=False)
+        return quote.text if ocr_text is None and read else ocr_text
 
 
 def _catalogue_row(encoder: Encoder) -> ModelRow | None:

@@ -271,16 +271,16 @@ class LexicalRetriever(Bm25Retriever):
 
         A heading itself has none.
         """
-        known = self._headings  # another thread may replace it meanwhile
-        if known is None or known[0] is not index:
+        cached = self._headings  # another thread may replace it meanwhile
+        if cached is None or cached[0] is not index:
             size = len(index.rows)
             is_heading = np.isin(index.rows, self._collection.select(Filter(layouts=("title",))), assume_unique=True)
             last = np.maximum.accumulate(np.where(is_heading, np.arange(size), -1)) if size else index.rows
             document = index.document_of[index.page_of]
-            near = (last >= 0) & ~is_heading & (document[last] == document)
-            near &= index.page_of - index.page_of[last] <= 1
-            self._headings = known = index, np.where(near, last, -1)
-        return known[1]
+            is_near = (last >= 0) & ~is_heading & (document[last] == document)
+            is_near &= index.page_of - index.page_of[last] <= 1
+            self._headings = cached = index, np.where(is_near, last, -1)
+        return cached[1]
 
     def _quotes_at(self, index: LexicalIndex, positions: "Positions") -> list[Quote]:
         """The quotes at these positions; a quote without words stands for one that was removed since."""
@@ -310,7 +310,7 @@ def _better_on_page(fit: "Scores", page_of: "Positions") -> "Positions":
     pages, fits, at = page_of[order], fit[order], np.arange(len(order))
     new_page = differs_from_last(pages)
     new_fit = new_page | differs_from_last(fits)
-    first_of_page, first_of_fit = (np.maximum.accumulate(np.where(new, at, 0)) for new in (new_page, new_fit))
+    first_of_page, first_of_fit = (np.maximum.accumulate(np.where(is_first, at, 0)) for is_first in (new_page, new_fit))
     better = np.empty_like(at)
     better[order] = first_of_fit - first_of_page
     return better

@@ -122,11 +122,11 @@ class Bm25Retriever:
             return index.is_image if where.kind == "image" else ~index.is_image
         # Which quotes pass may change while the index does not, as when a document's metadata are edited.
         key = f"{self._collection.revision()} {where.model_dump_json()}"
-        known = self._masks.get(key)
-        if known is None or known[0] is not index:
-            known = index, np.isin(index.rows, self._collection.select(where), assume_unique=True)
-            self._masks.put(key, known)
-        return known[1]
+        cached = self._masks.get(key)
+        if cached is None or cached[0] is not index:
+            cached = index, np.isin(index.rows, self._collection.select(where), assume_unique=True)
+            self._masks.put(key, cached)
+        return cached[1]
 
     def _hits(self, index: LexicalIndex, scores: "Scores", k: int, allowed: "Mask | None") -> list[Hit] | None:
         """The `k` best hits; None where the quote of one is no longer in the catalogue."""

@@ -83,9 +83,9 @@ class RetrieverSpec(Record):
 
     def __str__(self) -> str:
         """The one-word form of the spec, which `parse_spec` reads."""
-        named = f"{self.name}={self.checkpoint}" if self.checkpoint else self.name
+        name = f"{self.name}={self.checkpoint}" if self.checkpoint else self.name
         if self.endpoint:
-            named = f"{self.name}:{self.endpoint}"
+            name = f"{self.name}:{self.endpoint}"
         unit = None if self.unit == "quote" else self.unit
         prefixes = self.prefixes and f"{_PREFIXES}{self.prefixes}"
         types = self.input_types and f"input_type:{','.join(self.input_types)}"
@@ -94,7 +94,7 @@ class RetrieverSpec(Record):
         dimensions = self.dimensions and f"{self.dimensions}d"
         parts = (self.url, prefixes, types, queries, dimensions, self.kind, unit, self.view, self.dtype)
         suffixes = [suffix for suffix in (self.experiment, *parts) if suffix]
-        return "@".join([named, *suffixes])
+        return "@".join([name, *suffixes])
 
     @property
     def shown(self) -> str:
@@ -140,17 +140,17 @@ def with_suffixes(spec: RetrieverSpec, suffixes: Iterable[str]) -> RetrieverSpec
 
 def unknown_suffix_error(text: str, suffix: str) -> UsageError:
     """Return the error for a spec with an unknown `suffix`."""
-    known = [value for values in _FIELDS.values() for value in values]
-    similar = similar_names(suffix, known)
+    known_suffixes = [value for values in _FIELDS.values() for value in values]
+    similar = similar_names(suffix, known_suffixes)
     hint = f"did you mean @{' or @'.join(similar)}? " if similar else ""
     ends = "and for an endpoint @URL, @as:NAME, @input_type, @queries:NAME and @256d"
-    return UsageError(f"{text!r}: @{suffix} is no suffix; {hint}There are @{', @'.join(known)}, {ends}")
+    return UsageError(f"{text!r}: @{suffix} is no suffix; {hint}There are @{', @'.join(known_suffixes)}, {ends}")
 
 
-def unknown_name_error(name_kind: str, text: str, known: Iterable[str]) -> UsageError:
-    """Return the error for a name that is not among the `known` ones of its kind, such as "reranker"."""
-    similar = similar_names(text, known)
-    hint = f"did you mean {' or '.join(map(repr, similar))}?" if similar else f"choose one of: {', '.join(known)}"
+def unknown_name_error(name_kind: str, text: str, known_names: Iterable[str]) -> UsageError:
+    """Return the error for a name that is not among the `known_names` of its kind, such as "reranker"."""
+    similar = similar_names(text, known_names)
+    hint = f"did you mean {' or '.join(map(repr, similar))}?" if similar else f"choose one of: {', '.join(known_names)}"
     return UsageError(f"there is no {name_kind} {text!r}; {hint}")
 
 

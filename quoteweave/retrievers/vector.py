@@ -111,17 +111,20 @@ class VectorRetriever:
         for i in positions:
             check_question_length(queries[i].text)
         texts = [queries[i].text for i in positions]
-        known = {text: vectors for text in texts if (vectors := self._questions.get(text)) is not None}
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        if new:
-            encoded, name = self.encoder.encode_queries(new), self.encoder.name
+        vectors_by_text = {text: vectors for text in texts if (vectors := self._questions.get(text)) is not None}
+        new_texts = [text for text in dict.fromkeys(texts) if text not in vectors_by_text]
+        if new_texts:
+            encoded, name = self.encoder.encode_queries(new_texts), self.encoder.name
             check_vectors(
-                name, encoded, [f"the question {text[:60]!r}" for text in new], multi_vector=self.encoder.multi_vector
+                name,
+                encoded,
+                [f"the question {text[:60]!r}" for text in new_texts],
+                multi_vector=self.encoder.multi_vector,
             )
-            for text, vectors in zip(new, encoded, strict=True):
-                known[text] = vectors
+            for text, vectors in zip(new_texts, encoded, strict=True):
+                vectors_by_text[text] = vectors
                 self._questions.put(text, vectors)
-        return positions, [known[text] for text in texts]
+        return positions, [vectors_by_text[text] for text in texts]
 
     def _find(
         self, opened: OpenedIndex, vectors: "Sequence[Matrix]", k: int, where: Filter | None

@@ -319,7 +319,7 @@ class Catalog:
             if code not in _REFUSED | _NO_ROOM:
                 raise
             if code in _NO_ROOM and (for_writing or not self._rests_after_closing()):
-                return _connect(self.path, "mode=rw", alone=True), False
+                return _connect(self.path, "mode=rw", exclusive=True), False
             if self._state_at_rest() is None:
                 raise
             # SQLite shares a write-ahead log through files beside it, which it cannot make in a folder that we may not
@@ -331,7 +331,7 @@ class Catalog:
         """Whether the file is complete by itself, after checkpointing what a killed process left in the log."""
         if self._state_at_rest() is None:
             with suppress(sqlite3.OperationalError):
-                _connect(self.path, "mode=rw", alone=True).close()
+                _connect(self.path, "mode=rw", exclusive=True).close()
         return self._state_at_rest() is not None
 
     def _state_at_rest(self) -> tuple[int, int] | None:
@@ -354,8 +354,8 @@ def _log_is_emptied(db: sqlite3.Connection) -> bool:
     return not busy
 
 
-def _connect(path: Path, options: str, *, alone: bool = False) -> sqlite3.Connection:
-    """Connect; with `alone`, in exclusive mode, which locks others out and needs no shared-memory file."""
+def _connect(path: Path, options: str, *, exclusive: bool = False) -> sqlite3.Connection:
+    """Connect; with `exclusive`, in exclusive mode, which locks others out and needs no shared-memory file."""
     uri, counted = f"{path.absolute().as_uri()}?{options}", DESCRIPTORS.connected(path)
     try:
         db = sqlite3.connect(
@@ -373,7 +373,7 @@ def _connect(path: Path, options: str, *, alone: bool = False) -> sqlite3.Connec
         db.counted = counted
         db.create_function("row_checksum", -1, row_checksum, deterministic=True)
         db.create_function("verified", -1, _verified, deterministic=True)
-        if alone:
+        if exclusive:
             db.execute("PRAGMA locking_mode = EXCLUSIVE")
         # With a WAL, NORMAL cannot damage the catalogue: a killed process loses no transaction; a power cut may lose
         # the last ones, which their count beside the file then shows.

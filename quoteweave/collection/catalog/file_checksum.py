@@ -236,8 +236,8 @@ def verify_committed(path: Path, db: sqlite3.Connection) -> None:
 def count_lost(path: Path, db: sqlite3.Connection) -> int:
     """How many transactions were committed, by the counts beside the file, and are missing in it."""
     # The counts are read before the catalogue's own, in case a process is writing.
-    known = max(_read_count(checksum_path(path)), settled_count(path))
-    return max(0, known - committed_count(db))
+    recorded = max(_read_count(checksum_path(path)), settled_count(path))
+    return max(0, recorded - committed_count(db))
 
 
 def describe_lost(path: Path, lost: int) -> str:

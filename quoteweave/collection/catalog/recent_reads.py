@@ -35,7 +35,7 @@ class RecentReads:
         self._quotes: RecentCache[int, tuple[_State, int, Quote]] = RecentCache(_QUOTES)
 
     def result(self, key: Hashable, query: Callable[[sqlite3.Connection], T]) -> T:
-        """What `read`, which `key` stands for, gives of the catalogue alone; it must not be changed."""
+        """What `query`, which `key` stands for, gives of the catalogue alone; it must not be changed."""
         with self._catalog.read() as db:
             return self._result(db, key, query)
 
@@ -72,15 +72,15 @@ class RecentReads:
 
     def _at(self, db: sqlite3.Connection, rows: Iterable[int]) -> dict[int, Quote]:
         state, recent = _state(db), {row: self._quotes.get(row) for row in rows}
-        quotes = {row: known[2] for row, known in recent.items() if known is not None and known[0] == state}
+        quotes = {row: cached[2] for row, cached in recent.items() if cached is not None and cached[0] == state}
         unconfirmed_rows = [row for row in recent if row not in quotes]
         checksums = dict(db.execute(_CHECKSUMS, (json.dumps(unconfirmed_rows),))) if unconfirmed_rows else {}
         changed = list[int]()
         for row, checksum in checksums.items():
-            known = recent[row]
-            if known is not None and known[1] == checksum:
-                quotes[row] = known[2]
-                self._quotes.put(row, (state, checksum, known[2]))
+            cached = recent[row]
+            if cached is not None and cached[1] == checksum:
+                quotes[row] = cached[2]
+                self._quotes.put(row, (state, checksum, cached[2]))
             else:
                 changed.append(row)
         for row, record in db.execute(_AT, (json.dumps(changed),)) if changed else ():

@@ -83,7 +83,7 @@ def describe_document(
 ) -> None:
     """Store what a vision model wrote about image quotes, and give all quotes of the document new rows.
 
-    `of_pictures` lists, as JSON, the fingerprints of the vectors that do not depend on these descriptions.
+    `picture_shards` lists, as JSON, the fingerprints of the vectors that do not depend on these descriptions.
     """
     (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
     records = PackedTexts.of(

@@ -109,10 +109,10 @@ class Outline:
             for heading in page.headings:
                 self.begins.setdefault(heading, page.number)
         first = dict.fromkeys(page.headings[0] for page in pages if page.headings)
-        further = [heading for page in pages[:-1] for heading in page.headings[1:] if heading not in first]
+        inner_headings = [heading for page in pages[:-1] for heading in page.headings[1:] if heading not in first]
         last = [heading for page in pages[-1:] for heading in page.headings[1:] if self.begins[heading] == page.number]
-        self.outermost = [*first, *([] if further else last)]
-        self.is_sure = not (further and last)
+        self.outermost = [*first, *([] if inner_headings else last)]
+        self.is_sure = not (inner_headings and last)
         """Whether these are certainly all the outermost headings."""
         self._words = {heading_words(heading) for heading in self.begins} if len(self.begins) >= _MIN_OUTLINE else set()
         self._lengths = {len(title_words) for title_words in self._words} - {1}
@@ -215,8 +215,8 @@ class _Numbering:
 
     def _has_more(self, title: NumberedHeading, at: int) -> bool:
         """Whether its sections follow, or the next chapter."""
-        below = self._titles[at + 1] if at + 1 < len(self._titles) else None
-        has_sections = below is not None and below.is_inner and below.number == title.number
+        next_title = self._titles[at + 1] if at + 1 < len(self._titles) else None
+        has_sections = next_title is not None and next_title.is_inner and next_title.number == title.number
         return has_sections or self._last_at.get(title.number + 1, -1) > at
 
     def _repeat(self, title: NumberedHeading) -> None:

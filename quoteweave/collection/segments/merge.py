@@ -67,23 +67,28 @@ class _Part:
 
     def postings(self, field: str) -> Postings:
         """The postings of the items that remain, with their new positions; token numbers do not change."""
-        old = self.segment.fields[field]
+        postings_before = self.segment.fields[field]
         if self._keeps_all:
-            return old
+            return postings_before
         kept_items = self.quotes if field in QUOTE_FIELDS else self._pages
-        position = np.full(len(old.lengths), -1, dtype=np.int64)
+        position = np.full(len(postings_before.lengths), -1, dtype=np.int64)
         position[kept_items] = np.arange(len(kept_items))
-        new_items = position[old.items]
+        new_items = position[postings_before.items]
         is_kept = new_items >= 0
         before = np.concatenate([[0], np.cumsum(is_kept)])
-        return Postings(before[old.starts], new_items[is_kept], old.counts[is_kept], old.lengths[kept_items])
+        return Postings(
+            before[postings_before.starts],
+            new_items[is_kept],
+            postings_before.counts[is_kept],
+            postings_before.lengths[kept_items],
+        )
 
     def used(self) -> "Array":
         """(v,) whether any remaining item has the token."""
         if self._keeps_all:
             return np.ones(len(self.segment.token_ends), dtype=np.bool_)
-        used: Array = np.logical_or.reduce([self.postings(field).document_frequencies() > 0 for field in FIELDS])
-        return used
+        is_used: Array = np.logical_or.reduce([self.postings(field).document_frequencies() > 0 for field in FIELDS])
+        return is_used
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +110,8 @@ class _MergedFields(ChunkedFields):
         # Arrays as long as the vocabulary take most of the memory where nearly every word is new, so few are made.
         starts = np.zeros(self.tokens + 1, dtype=np.int64)
         for part, number in zip(part_postings, self.numbers, strict=True):
-            used = number >= 0
-            starts[1:][number[used]] += part.document_frequencies()[used]
+            is_used = number >= 0
+            starts[1:][number[is_used]] += part.document_frequencies()[is_used]
         np.cumsum(starts, out=starts)
         joined = (self._joined(part_postings, starts, tokens, bases) for tokens in _blocks(starts))
         lengths = np.concatenate([part.lengths for part in part_postings])
@@ -125,12 +130,12 @@ class _MergedFields(ChunkedFields):
         for part, new_numbers, base, merge_part in zip(part_postings, self.numbers, bases, self.parts, strict=False):
             # The numbers ascend, except those of tokens that are no longer used (-1), which have no items.
             own_tokens = slice(*np.searchsorted(np.maximum.accumulate(new_numbers), [tokens.start, tokens.stop]))
-            used = new_numbers[own_tokens] >= 0
+            is_used = new_numbers[own_tokens] >= 0
             first, last = int(part.starts[own_tokens.start]), int(part.starts[own_tokens.stop])
             offsets = part.starts[own_tokens.start : own_tokens.stop + 1].astype(np.int64) - first
-            lengths, targets = np.diff(offsets)[used], new_numbers[own_tokens][used] - tokens.start
+            lengths, targets = np.diff(offsets)[is_used], new_numbers[own_tokens][is_used] - tokens.start
             # The items of a token stay together: all are shifted as far as the first.
-            positions = np.repeat(next_positions[targets] - offsets[:-1][used], lengths)
+            positions = np.repeat(next_positions[targets] - offsets[:-1][is_used], lengths)
             positions += np.arange(last - first)
             merged_items[positions] = part.items[first:last].astype(np.uint32) + np.uint32(base)
             merged_counts[positions] = part.counts[first:last]
@@ -141,15 +146,15 @@ class _MergedFields(ChunkedFields):
 
 def _merged_vocabulary(parts: Sequence[_Part]) -> "tuple[dict[str, Array], list[Array]]":
     """The tokens in use, as a segment has them, and for each part the new number of each of its tokens, or -1."""
-    used = [part.used() for part in parts]
-    numbers = [np.full(len(part_used), -1, dtype=np.int32) for part_used in used]
+    used_of_parts = [part.used() for part in parts]
+    numbers = [np.full(len(part_used), -1, dtype=np.int32) for part_used in used_of_parts]
     texts: list[bytes] = []
     lengths = [np.zeros(0, dtype=np.int64)]
     count = 0
     for chunks in _chunks([part.segment for part in parts]):
         chunk_tokens = [
             [part.segment.token(i) if part_used[i] else None for i in chunk]
-            for part, part_used, chunk in zip(parts, used, chunks, strict=True)
+            for part, part_used, chunk in zip(parts, used_of_parts, chunks, strict=True)
         ]
         tokens = sorted({token for part_tokens in chunk_tokens for token in part_tokens if token is not None})
         number = {token: i for i, token in enumerate(tokens, count)}

@@ -87,5 +87,5 @@ def has_other_rules(db: sqlite3.Connection) -> bool:
 
 def damaged_index(root: Path, error: Exception) -> CollectionError:
     """The error for a lexical index in the collection at `root` that cannot be read, with what to do about it."""
-    why = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
-    return CollectionError(f"the lexical index cannot be read: {why}", remedy=repair_command(root))
+    reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+    return CollectionError(f"the lexical index cannot be read: {reason}", remedy=repair_command(root))

@@ -59,7 +59,7 @@ class ContentStore:
     def verified(self, key: str, document: str | None = None) -> Path:
         """The path of the content of `key`, which is read and verified if it has changed since this was last done.
 
-        Errors name `of`, the document that the file belongs to. Raises as `read`.
+        Errors name `document`, the one that the file belongs to. Raises as `read`.
         """
         path = self.path(key)
         with self._converting_errors(path, document):

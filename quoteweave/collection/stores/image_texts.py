@@ -70,12 +70,12 @@ def stored_descriptions(document: Document, quotes: Iterable[Quote]) -> list[str
     return [] if document.parser.startswith(IMPORTED) else [quote.vlm_text for quote in quotes if quote.vlm_text]
 
 
-def lost_note(root: Path, stored: Iterable[str], known: Container[str]) -> str:
-    """A note on descriptions stored in quotes that are not among those `known` from the file; empty if all are.
+def lost_note(root: Path, stored: Iterable[str], texts_in_file: Container[str]) -> str:
+    """A note on descriptions stored in quotes that are not among `texts_in_file`; empty if all are.
 
     A file that was cut at the end of a line does not itself show that it lacks something.
     """
-    lost = sum(text not in known for text in stored)
+    lost = sum(text not in texts_in_file for text in stored)
     lost_descriptions = pluralize(lost, "description is", "descriptions are")
     return (
         f"{root / DESCRIPTIONS}: {lost_descriptions} lost; quoteweave describe asks for the pictures again"

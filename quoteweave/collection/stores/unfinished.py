@@ -79,8 +79,8 @@ class UnfinishedStore:
 
 def unfinished_key(name: str, content: str, parser: str) -> str:
     """The key of a document that is being read: a hash of its name, its content, its parser and `PAGE_FORM`."""
-    named = f"{name}\0{content}\0{parser}\0{PAGE_FORM}".encode("utf-8", "surrogatepass")
-    return hashlib.sha256(named).hexdigest()[:32]
+    identity = f"{name}\0{content}\0{parser}\0{PAGE_FORM}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(identity).hexdigest()[:32]
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -182,7 +182,9 @@ def _located(key: str, path: Path, file: BinaryIO) -> StoredVectors:
             offset = _start(file, archive.getinfo("vectors.npy")) + member.tell()
             size = archive.getinfo("vectors.npy").file_size - member.tell()
     # Earlier versions did not record whose vectors they are.
-    is_described = not in_columns and any(sums[0] == _description(shape, dtype, of)[0] for of in (key, ""))
+    is_described = not in_columns and any(
+        sums[0] == _description(shape, dtype, recorded_key)[0] for recorded_key in (key, "")
+    )
     if size != count * dimension * dtype.itemsize or lengths.sum() != count or not is_described:
         raise ValueError(f"{path} does not hold what it says")
     blocks = BlockChecksums(path, offset, size, sums[1:])

@@ -57,12 +57,12 @@ def train_ivfpq(index: Any) -> Any:
         return index
     lists = min(round(4 * count**0.5), count // VECTORS_FOR_A_CENTROID)
     parts = max(n for n in range(1, max(1, dimension // NUMBERS_IN_A_BYTE) + 1) if dimension % n == 0)
-    new = faiss.IndexIVFPQ(faiss.IndexFlatIP(dimension), dimension, lists, parts, 8, faiss.METRIC_INNER_PRODUCT)
+    trained = faiss.IndexIVFPQ(faiss.IndexFlatIP(dimension), dimension, lists, parts, 8, faiss.METRIC_INNER_PRODUCT)
     sample = np.random.default_rng(0).permutation(count)[: max(ENOUGH_TO_TRAIN, MAX_FOR_A_CENTROID * lists)]
-    new.train(index.reconstruct_batch(np.sort(sample)))
+    trained.train(index.reconstruct_batch(np.sort(sample)))
     for start in range(0, count, CHUNK):
-        new.add(index.reconstruct_n(start, min(CHUNK, count - start)))
-    return new
+        trained.add(index.reconstruct_n(start, min(CHUNK, count - start)))
+    return trained
 
 
 def keep_positions(index: Any, is_kept: "npt.NDArray[np.bool_]") -> Any:

@@ -130,33 +130,37 @@ def search(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions 
     return results
 
 
-def _quick(index: Any, queries: "Matrix", wanted: int, within: "Positions | None") -> "Candidates | None":
+def _quick(index: Any, queries: "Matrix", candidate_count: int, within: "Positions | None") -> "Candidates | None":
     """Candidates from the HNSW graph or the IVF lists; None if it has neither, or a full comparison is as fast."""
     count = _count(index, within)
     hidden = index.ntotal / count  # one of this many visited vectors passes the filter
     if _is_ivf(index):
-        probes = hidden * max(PROBES, 4 * wanted * index.nlist / index.ntotal)
-        return _through_lists(index, queries, wanted, within, min(index.nlist, round(probes)))
+        probes = hidden * max(PROBES, 4 * candidate_count * index.nlist / index.ntotal)
+        return _through_lists(index, queries, candidate_count, within, min(index.nlist, round(probes)))
     faiss = import_faiss()
-    effort = round(hidden * max(EF_SEARCH, 2 * wanted))
+    effort = round(hidden * max(EF_SEARCH, 2 * candidate_count))
     if not isinstance(index, faiss.IndexHNSW) or effort * COST_PER_CANDIDATE >= count:
         return None
     parameters = faiss.SearchParametersHNSW(efSearch=effort, sel=_selector(index, within))
-    scores, positions = index.search(queries, wanted, params=parameters)
+    scores, positions = index.search(queries, candidate_count, params=parameters)
     return scores, positions
 
 
-def _through_lists(index: Any, queries: "Matrix", wanted: int, within: "Positions | None", probes: int) -> "Candidates":
+def _through_lists(
+    index: Any, queries: "Matrix", candidate_count: int, within: "Positions | None", probes: int
+) -> "Candidates":
     parameters = import_faiss().SearchParametersIVF(nprobe=probes, sel=_selector(index, within))
-    scores, positions = index.search(queries, wanted, params=parameters)
+    scores, positions = index.search(queries, candidate_count, params=parameters)
     return scores, positions
 
 
 def _exhaustive(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions | None") -> list[TopItems]:
     if not _is_ivf(indexed.index):
         return _exact(indexed, queries, k, within)
-    wanted = min(_count(indexed.index, within), k + SPARE)
-    return _ranked(indexed, queries, k, _through_lists(indexed.index, queries, wanted, within, indexed.index.nlist))
+    candidate_count = min(_count(indexed.index, within), k + SPARE)
+    return _ranked(
+        indexed, queries, k, _through_lists(indexed.index, queries, candidate_count, within, indexed.index.nlist)
+    )
 
 
 def _ranked(indexed: FaissVectors, queries: "Matrix", k: int, candidates: "Candidates") -> list[TopItems]:

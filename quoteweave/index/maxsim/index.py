@@ -56,7 +56,7 @@ class CandidateIndex(Protocol):
         ...
 
     def count(self, k: int, item_count: int) -> int:
-        """How many candidates to find so that the best `k` of `items` are most probably among them."""
+        """How many candidates to find so that the best `k` of so many items are most probably among them."""
         ...
 
     def nearest(self, queries: "Sequence[Matrix]", count: int, scope: SearchScope | None) -> "list[Rows]":
@@ -120,10 +120,10 @@ class CompressedCandidates:
         lengths = []
         with guard_writing(path), path.open("wb") as file:
             for vectors in _vectors_by_item(shard):
-                small = self._compress(vectors)
-                file.write(small.tobytes())
-                lengths.append(len(small))
-        placed = replace(shard, path=path, offset=0, dtype=small.dtype, dimension=small.shape[1], blocks=None)
+                compressed = self._compress(vectors)
+                file.write(compressed.tobytes())
+                lengths.append(len(compressed))
+        placed = replace(shard, path=path, offset=0, dtype=compressed.dtype, dimension=compressed.shape[1], blocks=None)
         self._items.add(replace(placed, lengths=np.array(lengths)))
 
     def remove(self, rows: "Rows") -> None:

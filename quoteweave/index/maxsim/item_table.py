@@ -239,8 +239,8 @@ class ItemTable:
     @property
     def _items(self) -> "np.ndarray[Any, Any]":
         if len(self._added) > 1:
-            together = np.concatenate(self._added)
-            self._added = [together[np.argsort(together["row"])]]
+            all_items = np.concatenate(self._added)
+            self._added = [all_items[np.argsort(all_items["row"])]]
         return self._added[0]
 
     @property

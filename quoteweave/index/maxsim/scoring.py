@@ -154,14 +154,14 @@ def top_k(scores: "Scores", rows: "Rows", k: int) -> TopItems:
     chosen = np.arange(len(rows))
     if k < len(rows):
         least = np.partition(scores, -k)[-k]
-        above = np.flatnonzero(scores > least)
-        chosen = np.concatenate([above, np.flatnonzero(scores == least)[: k - len(above)]])
+        positions_above = np.flatnonzero(scores > least)
+        chosen = np.concatenate([positions_above, np.flatnonzero(scores == least)[: k - len(positions_above)]])
     chosen = chosen[np.lexsort((rows[chosen], -scores[chosen]))]
     return TopItems(rows[chosen], scores[chosen])
 
 
 def _widen(vectors: "Vectors", widened: "Matrix") -> None:
-    """Copy vectors into `out`. numpy's own conversion from half precision takes six times as long."""
+    """Copy vectors into `widened`. numpy's own conversion from half precision takes six times as long."""
     if vectors.dtype != np.float16:
         widened[...] = vectors
         return

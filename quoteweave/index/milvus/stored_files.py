@@ -114,5 +114,5 @@ def _read_list(path: Path) -> tuple[str, int]:
         raise _damaged(path, str(error)) from error
 
 
-def _damaged(path: Path, why: str) -> CollectionError:
-    return CollectionError(f"{path} is damaged: {why}; build the index again")
+def _damaged(path: Path, reason: str) -> CollectionError:
+    return CollectionError(f"{path} is damaged: {reason}; build the index again")

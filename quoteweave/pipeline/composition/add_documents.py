@@ -39,8 +39,8 @@ def add_documents(
         with progress.task("looking at files", unit="pages") as task:
             pages = [0]
 
-            def on_total(more: int) -> None:
-                pages[0] += more
+            def on_total(new_pages: int) -> None:
+                pages[0] += new_pages
                 task.update(total=pages[0], label="reading")
 
             def on_pages(name: str, done: int) -> None:

@@ -141,8 +141,8 @@ def _complete_question_word(question: str, previous: str) -> str | None:
 
 def _regarding(question: str, previous: str, line: str) -> str | None:
     """Put the topic of the question before in front of a question."""
-    known = _REGARDING.match(previous)
-    topic = known[1] if known else topic_of(previous)
+    regarding = _REGARDING.match(previous)
+    topic = regarding[1] if regarding else topic_of(previous)
     end = "?" if line.endswith("?") else ""
     return f"Regarding {_lowered(topic)}, {_lowered(question)}{end}" if topic else None
 

@@ -159,8 +159,8 @@ def _role(text: str) -> Role:
         ("question", QUESTION_WORDS), ("auxiliary", AUXILIARIES), ("determiner", _DETERMINERS),
         ("preposition", PREPOSITIONS), ("joint", JOINTS),
     )  # fmt: skip
-    for role, known in roles:
-        if low in known:
+    for role, role_words in roles:
+        if low in role_words:
             return role
     if not text[0].isalnum():
         return "end"
@@ -217,12 +217,12 @@ def _phrases(text: str, tokens: Sequence[Word], start: int, end: int) -> Iterato
     behind = tokens[end].low if end < len(tokens) else ""
     with_determiner = tokens[start].role == "determiner"
     cut = _without_verb(tokens, start, end)
-    named = start
-    while named < cut and tokens[named].role == "word" and _is_capital(tokens, named):
-        named += 1
-    if not with_determiner and named > start:
-        cut = named
-    is_name = named == cut or (with_determiner and all(_is_capital(tokens, at) for at in range(start + 1, cut)))
+    end_of_name = start
+    while end_of_name < cut and tokens[end_of_name].role == "word" and _is_capital(tokens, end_of_name):
+        end_of_name += 1
+    if not with_determiner and end_of_name > start:
+        cut = end_of_name
+    is_name = end_of_name == cut or (with_determiner and all(_is_capital(tokens, at) for at in range(start + 1, cut)))
     quantified = start >= 2 and before in ("many", "much") and behind in AUXILIARIES
     asked_for = quantified or (before in ("what", "which") and behind in AUXILIARIES)
     of_something = before in ("of", "about") and (end == len(tokens) or tokens[end].role != "word")

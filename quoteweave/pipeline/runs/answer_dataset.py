@@ -132,9 +132,9 @@ def answer_dataset(
     EndpointError and StorageError if they concern all questions. Answers so far are kept.
     """
     file = config if isinstance(config, RunFile) else read_run_file(config)
-    wanted = file.chosen(only, "the configuration" if isinstance(config, RunFile) else config)
+    settings = file.chosen(only, "the configuration" if isinstance(config, RunFile) else config)
     work = _RunExecutor(questions, file, SharedLimits(file.limits), collection, hooks or RunHooks())
-    return work.answer_all(wanted, out)
+    return work.answer_all(settings, out)
 
 
 def answer_with(
@@ -202,8 +202,8 @@ class _RunExecutor:
                 self._ask(pending, predictor, writer, setting.name, spent)
                 sort_predictions(folder, [example.id for example in examples])
             finally:
-                used = {"spent": spent[0], "seconds": time.perf_counter() - started}
-                outcome = outcome.model_copy(update={**used, **_counts(folder, examples)})
+                spending = {"spent": spent[0], "seconds": time.perf_counter() - started}
+                outcome = outcome.model_copy(update={**spending, **_counts(folder, examples)})
                 self.hooks.after(outcome)
         return outcome
 
@@ -288,9 +288,9 @@ class _RunExecutor:
 
     def _answerable(self, setting: RunSettings) -> Sequence[Example]:
         """Return the questions that have all their pictures. Raises DatasetError if one lacks any, unless `partial`."""
-        shown = setting.quotes == "dataset" and setting.images and setting.model and setting.image_urls is None
+        shows_pictures = setting.quotes == "dataset" and setting.images and setting.model and setting.image_urls is None
         questions, folder = self.questions, self.questions.images
-        if folder is None or not (shown or self._ocr(setting)):
+        if folder is None or not (shows_pictures or self._ocr(setting)):
             return questions.examples
         missing_by_example = missing_pictures(questions.examples, folder)
         if missing_by_example and not questions.partial:
@@ -299,12 +299,12 @@ class _RunExecutor:
 
     def _note_fewer_passages(self, setting: RunSettings, examples: Sequence[Example]) -> None:
         """Note how many questions have fewer passages than are wanted."""
-        wanted = setting.passages or 0
-        fewer = sum(len(example.context.texts) < wanted for example in examples if example.context is not None)
+        passages_wanted = setting.passages or 0
+        fewer = sum(len(example.context.texts) < passages_wanted for example in examples if example.context is not None)
         if fewer:
             self.hooks.progress.note(
-                f"note: {setting.name}: {pluralize(fewer, 'question')} with fewer than {wanted} passages, asked with "
-                "those that there are"
+                f"note: {setting.name}: {pluralize(fewer, 'question')} with fewer than {passages_wanted} passages, "
+                "asked with those that there are"
             )
 
     def _pictures(self, setting: RunSettings) -> Callable[[str], bytes] | None:

@@ -181,8 +181,8 @@ def read_answer_settings(path: Path | str, setting: str | None = None) -> tuple[
     """
     file = read_run_file(path)
     if setting is None and len(file.settings) > 1:
-        known = ", ".join(known_setting.name for known_setting in file.settings)
-        raise UsageError(f"{path} has several settings: choose one with --setting; there are: {known}")
+        names = ", ".join(known_setting.name for known_setting in file.settings)
+        raise UsageError(f"{path} has several settings: choose one with --setting; there are: {names}")
     (chosen, *_) = file.chosen(None if setting is None else [setting], path)
     values = {key: getattr(chosen, key) for key in chosen.model_fields_set if key not in RUN_ONLY_SETTINGS}
     return values, file.limits
@@ -214,11 +214,11 @@ def _describe_error(error: ValidationError, settings: Sequence[object], setting:
     if first["type"] != "extra_forbidden":
         return text.replace("valid tuple", "list")
     record: type[BaseModel] = Limits if is_limit else setting
-    known = [key for key in record.model_fields if key not in NOT_IN_FILES]
-    return f"{text.partition(':')[0]} is no key; {_hint(str(first['loc'][-1]), known)}"
+    known_keys = [key for key in record.model_fields if key not in NOT_IN_FILES]
+    return f"{text.partition(':')[0]} is no key; {_hint(str(first['loc'][-1]), known_keys)}"
 
 
-def _hint(key: str, known: Iterable[str]) -> str:
-    names = list(known)
+def _hint(key: str, known_keys: Iterable[str]) -> str:
+    names = list(known_keys)
     similar = get_close_matches(key.lower(), names, n=1)
     return f"did you mean {similar[0]}?" if similar else f"there are: {', '.join(names)}"

@@ -128,9 +128,9 @@ class RememberingExpander:
 
     async def expand(self, query: Query, *, where: Filter | None = None) -> Expansion:
         """Return the cached expansion, or ask the wrapped expander; raises what that raises."""
-        known = self._known.get(query.text)
-        if known is None:
-            known = await self._expander.expand(query, where=where)
-            if known.note is None:
-                self._known[query.text] = known
-        return known
+        expansion = self._known.get(query.text)
+        if expansion is None:
+            expansion = await self._expander.expand(query, where=where)
+            if expansion.note is None:
+                self._known[query.text] = expansion
+        return expansion

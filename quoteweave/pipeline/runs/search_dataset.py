@@ -106,13 +106,13 @@ def search_dataset(
     with Collection.open(collection) as opened:
         prepared = prepare_retriever(opened, settings, progress)
         unread = _unread(questions, collection=prepared, folder=folder)
-        beyond = [*_pages_beyond(questions.examples, prepared.documents)]
+        beyond_notes = [*_pages_beyond(questions.examples, prepared.documents)]
         record = _run_record(
-            questions, settings, prepared, [*beyond, *_unread_documents_note(questions.examples, unread)]
+            questions, settings, prepared, [*beyond_notes, *_unread_documents_note(questions.examples, unread)]
         )
         predictions = _predictions(questions.examples, prepared, run, record, progress)
         boxes = _quote_boxes(opened, questions.examples)
-    for note in (*beyond, unusable_boxes_note(questions.examples)):
+    for note in (*beyond_notes, unusable_boxes_note(questions.examples)):
         if note:
             progress.note(f"note: {note}")
     notes = dict(
@@ -154,15 +154,15 @@ def _quote_boxes(collection: Collection, examples: Sequence[Example]) -> dict[tu
 def _pages_beyond(examples: Sequence[Example], documents: Sequence[Document]) -> Iterator[str]:
     """Yield a note if gold is on pages that documents of the collection lack, so that no retriever can find it."""
     pages = {document.name: document.pages for document in documents}
-    beyond = {
+    pages_by_example = {
         example.id: f"page {max(example.reference.pages) + 1} of {example.document}"
         for example in examples
         if example.reference.pages and max(example.reference.pages) >= pages.get(example.document or "", math.inf)
     }
-    if beyond:
+    if pages_by_example:
         yield (
-            f"{pluralize(len(beyond), 'question')} with gold on pages that their documents lack, such as "
-            f"{next(iter(beyond.values()))}; nothing can be found there, and it counts as not found"
+            f"{pluralize(len(pages_by_example), 'question')} with gold on pages that their documents lack, such as "
+            f"{next(iter(pages_by_example.values()))}; nothing can be found there, and it counts as not found"
         )
 
 
@@ -205,9 +205,9 @@ def add_dataset_documents(collection: Path, documents: Path, progress: Progress 
         f"note: searched as they are, though added with other settings: "
         f"{pluralize(len(differently_parsed), 'document')}; anew with: {command}"
     )
-    lacking = [file.path for file in files if file.name not in present]
-    if lacking:
-        add_documents(collection, lacking, progress=progress)
+    missing_files = [file.path for file in files if file.name not in present]
+    if missing_files:
+        add_documents(collection, missing_files, progress=progress)
 
 
 def _hash(path: Path) -> str | None:

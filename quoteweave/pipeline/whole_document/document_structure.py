@@ -251,9 +251,11 @@ class _StructureReader:
             caption = quote.text if quote.layout == "caption" else quote.caption or ""
             label = caption_label(caption)
             if label is not None and label.kind == kind:
-                known = numbered.get(label)
+                known_part = numbered.get(label)
                 # The quote of the caption is preferred to that of the picture, as it shows the number.
-                if known is None or (quote.layout == "caption" and known.quote and known.quote.layout != "caption"):
+                if known_part is None or (
+                    quote.layout == "caption" and known_part.quote and known_part.quote.layout != "caption"
+                ):
                     numbered[label] = _Part(_one_line(caption), label, quote, quote.page_label, quote.page)
             if label is None and quote.layout in _LAYOUTS[kind] and not _PANEL.search(caption):
                 unnumbered.append(_picture(quote))

@@ -77,22 +77,22 @@ def _document_asked(request: FrontMatterRequest, pages: FilteredPages) -> str | 
         candidates = [
             document
             for document in within
-            if _is_named(document, titles.get(document, ""), naming_words, further=in_view)
+            if _is_named(document, titles.get(document, ""), naming_words, allows_other_words=in_view)
         ]
     return candidates[0] if len(candidates) == 1 else None
 
 
-def _is_named(document: str, title: str, naming_words: frozenset[str], *, further: bool) -> bool:
+def _is_named(document: str, title: str, naming_words: frozenset[str], *, allows_other_words: bool) -> bool:
     """Whether a document's title or name has these words, and otherwise only numbers and nouns for documents.
 
-    "The Tolland study" need not be the document titled "What the Tolland study left out". With `further`, other words
-    are allowed, for the case that only one document can be meant.
+    "The Tolland study" need not be the document titled "What the Tolland study left out". With `allows_other_words`, it
+    may have others, for the case that only one document can be meant.
     """
     noun_words = frozenset(words(" ".join(document_nouns())))
     for name in (PurePosixPath(document).stem.replace("_", " "), title):
         name_words = frozenset(words(name))
         if naming_words <= name_words and (
-            further or all(word in noun_words or word.isdecimal() for word in name_words - naming_words)
+            allows_other_words or all(word in noun_words or word.isdecimal() for word in name_words - naming_words)
         ):
             return True
     return False
@@ -110,12 +110,12 @@ def _front_matter(document: str, pages: FilteredPages) -> Mapping[str, tuple[Quo
     if len(page_words) > MAX_PAGE_WORDS:
         return {}
     texts, above = [quote for quote in first if quote.kind == "text"], _above_text(first)[:MAX_QUOTES]
-    further = []
+    words_in_pictures = []
     if any(quote.kind == "image" for quote in above):
-        further = [word for word in page_words if not any(_holds(quote, word) for quote in texts)]
+        words_in_pictures = [word for word in page_words if not any(_holds(quote, word) for quote in texts)]
     lines_by_quote: dict[str, tuple[Quote, tuple[str, ...]]] = {}
     for quote in above:
-        lines = _lines(quote, page_words if quote.kind == "text" else further)
+        lines = _lines(quote, page_words if quote.kind == "text" else words_in_pictures)
         lines = lines or (quote.text.splitlines() if quote.kind == "text" else [])
         if lines:
             lines_by_quote[quote.id] = (quote, tuple(lines[:1] if begins_abstract(lines[0]) else lines))
@@ -148,8 +148,8 @@ def _above_text(quotes: Sequence[Quote]) -> list[Quote]:
 
 def _is_running_text(quote: Quote) -> bool:
     text_words = quote.text.split()
-    small = sum(word[0].islower() for word in text_words)
-    return len(text_words) >= MIN_PROSE_WORDS and small >= MIN_PROSE_SHARE * len(text_words)
+    lower_case = sum(word[0].islower() for word in text_words)
+    return len(text_words) >= MIN_PROSE_WORDS and lower_case >= MIN_PROSE_SHARE * len(text_words)
 
 
 def _holds(quote: Quote, word: PageWord) -> bool:

@@ -57,9 +57,9 @@ def find_further(hits: Sequence[Hit], words_held: frozenset[str]) -> list[Hit]:
 
 def replace_copies(context: Context, further: Sequence[Hit]) -> Context:
     """The context with texts of further documents in place of those that repeat a text of another document."""
-    first, known = dict[str, Hit](), {hit.quote.document for hit in context.hits}
+    first, documents = dict[str, Hit](), {hit.quote.document for hit in context.hits}
     spare = [hit for hit in context.texts if first.setdefault(copy_key(hit.quote), hit) is not hit]
-    texts = (hit for hit in further if hit.quote.kind == "text" and hit.quote.document not in known)
+    texts = (hit for hit in further if hit.quote.kind == "text" and hit.quote.document not in documents)
     replacements = [hit for hit in texts if first.setdefault(copy_key(hit.quote), hit) is hit]
     dropped = {hit.quote.id for hit in spare[::-1][: len(replacements)]}
     filled = [hit for hit in context.texts if hit.quote.id not in dropped] + replacements[: len(spare)]

@@ -47,8 +47,10 @@ class ColPaliEngineModel:
     def __init__(self, row: ModelRow, folder: Path, *, base: Path | None, dtype: "torch.dtype", device: str) -> None:
         kind = str(read_config(base or folder).get("model_type"))
         if kind not in CLASSES:
-            known = ", ".join(CLASSES)
-            raise UsageError(f"{base or folder} is no checkpoint for {row.name}: its type is {kind}, none of {known}")
+            known_types = ", ".join(CLASSES)
+            raise UsageError(
+                f"{base or folder} is no checkpoint for {row.name}: its type is {kind}, none of {known_types}"
+            )
         self._row = row
         self._is_pali, self._is_idefics = kind == "paligemma", kind == "idefics3"
         with explain_torchvision_mismatch(), reporting_load_errors(row.name, base or folder):

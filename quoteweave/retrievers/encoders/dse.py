@@ -56,7 +56,7 @@ class DseQwen2Encoder(QwenVisionEncoder):
         """The vectors of words, each beside a picture."""
         image_inputs, tokens = self._image_inputs(pictures)
         pairs = zip(tokens, words, strict=True)
-        prompts = [PROMPT_START + shown + PROMPT_AFTER_IMAGE + text + PROMPT_END for shown, text in pairs]
+        prompts = [PROMPT_START + image_tokens + PROMPT_AFTER_IMAGE + text + PROMPT_END for image_tokens, text in pairs]
         return self._vectors(prompts, image_inputs)
 
 

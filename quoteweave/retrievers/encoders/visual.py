@@ -131,8 +131,8 @@ class ColPaliEncoder(VisualEncoder):
         row = self.row
         if not is_local(row.checkpoint):
             return (row.base, row.base_revision) if row.base else None
-        named = adapter_config(locate_checkpoint(row.checkpoint)).get("base_model_name_or_path")
-        return (named, row.base_revision if named == row.base else "main") if named else None
+        base_name = adapter_config(locate_checkpoint(row.checkpoint)).get("base_model_name_or_path")
+        return (base_name, row.base_revision if base_name == row.base else "main") if base_name else None
 
     @cached_property
     def _model(self) -> ColPaliEngineModel | ColPaliHfModel:

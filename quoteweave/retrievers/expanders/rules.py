@@ -98,7 +98,7 @@ def split_question(text: str) -> list[str]:
 
 
 def _split_at(text: str, marks: re.Pattern[str], are_separate: Callable[[str, str], bool]) -> list[str]:
-    """Split `text` at marks outside quotations and brackets, wherever `apart` holds of the two sides."""
+    """Split `text` at marks outside quotations and brackets, wherever `are_separate` holds of the two sides."""
     protected = [match.span() for match in _PROTECTED.finditer(text)]
     spans = [match.span() for match in marks.finditer(text)]
     cuts = [span for span in spans if not any(start < span[0] < end for start, end in protected)]
@@ -137,8 +137,8 @@ def _are_two_questions(first_clause: str, second_clause: str) -> bool:
         return True
     # "What is the capital and what is the population of Chad?" has its object at the end, for both.
     first, second = _OPENING.match(first_clause), _OPENING.match(second_clause)
-    apart = first is not None and second is not None and first[1].lower() != second[1].lower()
-    return apart and all(
+    have_own_question_words = first is not None and second is not None and first[1].lower() != second[1].lower()
+    return have_own_question_words and all(
         _is_full_question(clause) or _is_short_question(clause) for clause in (first_clause, second_clause)
     )
 
@@ -158,8 +158,8 @@ def _distribute_respectively(clause: str) -> list[str]:
     """Distribute a clause with "respectively" over the items of its lists, where those are certain."""
     plain, count = _RESPECTIVELY.subn("", clause)
     lists = [re.findall(_ITEM, list_text) for list_text in _LIST.findall(plain)]
-    around = _LIST.sub("", plain)
-    if not count or len(set(map(len, lists))) != 1 or re.search(r"\b(?:and|between)\b", around, re.IGNORECASE):
+    text_around = _LIST.sub("", plain)
+    if not count or len(set(map(len, lists))) != 1 or re.search(r"\b(?:and|between)\b", text_around, re.IGNORECASE):
         return [clause]
     return [_replace_lists(plain, list_items) for list_items in zip(*lists, strict=True)]
 

@@ -192,9 +192,9 @@ class EvidenceScorer:
         self._add_places(evidence, is_among_several=documents is not None)
         self._add_terminology(evidence, tokens)
         if documents is not None:
-            (by_name, named), matches = self.literal.names(text, within), evidence.total > 0
+            (by_name, name_sources), matches = self.literal.names(text, within), evidence.total > 0
             evidence.add("document", documents * matches)
-            evidence.add("document's name", by_name * matches, named)
+            evidence.add("document's name", by_name * matches, name_sources)
             self._add_document_rescoring(evidence, tokens)
         evidence.seeds = self.page_feedback.seeds(evidence.total)
         evidence.add("page feedback", self._page_feedback(evidence))
@@ -222,8 +222,8 @@ class EvidenceScorer:
     def _asks_kind_alone(self, analysis: QuestionAnalysis, within: "Mask | None") -> bool:
         """Whether a question asks for a kind of picture that pages searched show, and has no other word of theirs."""
         layouts = {layout for kind in analysis.picture_types for layout, _ in _LAYOUTS_FOR[kind]}
-        shown = (self.index.pages_with_reference(layout_token(layout)) for layout in sorted(layouts))
-        if not any(any_within(pages, within) for pages in shown):
+        pages_showing = (self.index.pages_with_reference(layout_token(layout)) for layout in sorted(layouts))
+        if not any(any_within(pages, within) for pages in pages_showing):
             return False
         ignored = request_words() | document_nouns()
         candidates = {word for word in words(analysis.text, stem=False) if word not in ignored}
@@ -233,9 +233,9 @@ class EvidenceScorer:
     def _page_feedback(self, evidence: PageEvidence) -> "Scores":
         """(m,) what pages gain; if a kind of picture alone is asked for, pages without one gain at most `NEARBY`."""
         gained = self.page_feedback.scores(evidence.total, evidence.seeds, evidence.sides, evidence.within)
-        shown = evidence.parts["picture type"] > 0
-        if shown.any() and all(self._asks_kind_alone(analysis, evidence.within) for analysis in evidence.analyses):
-            gained = np.where(shown, gained, np.minimum(gained, np.float32(NEARBY)))
+        is_shown = evidence.parts["picture type"] > 0
+        if is_shown.any() and all(self._asks_kind_alone(analysis, evidence.within) for analysis in evidence.analyses):
+            gained = np.where(is_shown, gained, np.minimum(gained, np.float32(NEARBY)))
         return gained
 
     def _is_single_document(self, within: "Mask | None") -> bool:
@@ -316,12 +316,12 @@ class EvidenceScorer:
         for analysis, times in analyses.items():
             type_counts.update(dict.fromkeys(analysis.picture_types, times))
         for picture_type, times in type_counts.items():
-            shown = np.zeros_like(gained)
+            shares = np.zeros_like(gained)
             for layout, share in _LAYOUTS_FOR[picture_type]:
                 pages = index.pages_with_reference(layout_token(layout))
-                shown[pages] = np.maximum(shown[pages], np.float32(share))
-            gained += np.float32(PICTURE_TYPE * index.max_idf * times) * shown
-            sources[picture_type] = np.flatnonzero(shown)
+                shares[pages] = np.maximum(shares[pages], np.float32(share))
+            gained += np.float32(PICTURE_TYPE * index.max_idf * times) * shares
+            sources[picture_type] = np.flatnonzero(shares)
         return gained, sources
 
     def _front_page_scores(self, analyses: "Counter[QuestionAnalysis]") -> "Scores":

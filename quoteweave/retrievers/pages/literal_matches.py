@@ -99,12 +99,12 @@ class LiteralMatches:
         if not phrase:
             is_containing = self._containing(text, within).astype(np.float32)
             return VERBATIM * self._rarity(is_containing, within)
-        together = self._index.quotes_with(phrase) if len(phrase) > 1 else self._no_quotes()
-        points = TOGETHER * self._unit * self._pages(together)
+        quotes_with_all = self._index.quotes_with(phrase) if len(phrase) > 1 else self._no_quotes()
+        points = TOGETHER * self._unit * self._pages(quotes_with_all)
         if is_literal(text):
             candidates = self._best(self._index.quotes_with(phrase), scores, within)
-            having = [has_literally(quote_text, text) for quote_text in self._texts(candidates)]
-            points += VERBATIM * self._unit * self._pages(candidates[having])
+            is_verbatim = [has_literally(quote_text, text) for quote_text in self._texts(candidates)]
+            points += VERBATIM * self._unit * self._pages(candidates[is_verbatim])
         return points
 
     def amounts(self, sought: Sequence[str]) -> "tuple[Scores, Sources]":
@@ -113,8 +113,8 @@ class LiteralMatches:
         for amount in sought[:MAX_SOUGHT]:
             # A spelling that is a single word, such as "40 %", is found as any other word.
             phrases = {tuple(words(spelling)) for spelling in amount_spellings(amount)} - {tuple(words(amount)[:1])}
-            having = [self._index.quotes_with(phrase) for phrase in phrases]
-            sources[amount] = distinct(np.concatenate([self._no_quotes(), *having]))
+            quotes_of_spellings = [self._index.quotes_with(phrase) for phrase in phrases]
+            sources[amount] = distinct(np.concatenate([self._no_quotes(), *quotes_of_spellings]))
             gained += TOGETHER * self._unit * self._pages(sources[amount])
         return gained, sources
 
@@ -127,9 +127,9 @@ class LiteralMatches:
     def is_mentioned(self, name: PlaceName, scores: "Scores", within: "Mask | None") -> bool:
         """Whether a quote on the pages searched has the name of a part, such as 'step 3'."""
         spellings = spellings_of(name)
-        written = re.compile(rf"(?<!\w){alternation(spellings)}(?![\w])", re.IGNORECASE)
+        pattern = re.compile(rf"(?<!\w){alternation(spellings)}(?![\w])", re.IGNORECASE)
         texts = self._texts(self._with_any(spellings, scores, within))
-        return any(written.search(" ".join(text.split())) for text in texts)
+        return any(pattern.search(" ".join(text.split())) for text in texts)
 
     def _with_any(self, spellings: Iterable[str], scores: "Scores", within: "Mask | None") -> "Positions":
         """The quotes to read that have all words of one of these."""
@@ -170,10 +170,10 @@ class LiteralMatches:
         """(m,) what pages gain by words of a question that only the names of their documents have: "lease.md"."""
         gained, sources = self._index.no_points(), Sources()
         stems_of_words = {word: words(word) for word in words(text, stem=False)}
-        missing = {
+        missing_words = {
             word: stems for word, stems in stems_of_words.items() if not self._index.has_quote_with(stems, within)
         }
-        for word, stems in missing.items():
+        for word, stems in missing_words.items():
             if documents := self._index.documents_named.get(" ".join(stems)):
                 sources[word] = pages = np.flatnonzero(np.isin(self._index.document_of, documents))
                 gained[pages] += NAME * self._unit / math.sqrt(len(documents))
@@ -182,12 +182,12 @@ class LiteralMatches:
     def _other_spellings(self, text: str, within: "Mask | None") -> Iterator[tuple[str, Sequence[str]]]:
         """Words that no page searched has as asked, each with the successive words that may stand for it."""
         question_words = words(text, stem=False)
-        missing = [
+        missing_words = [
             word for word in dict.fromkeys(question_words) if not self._index.has_quote_with(words(word), within)
         ][:MAX_MISSING]
         language = foreign_language(text)
         names = {word for name in names_in(text) if " " in name for word in words(name, stem=False)}
-        for word in missing:
+        for word in missing_words:
             forms = () if language is None or word in names else language.other_forms(word, text)
             for spelled in (*forms, *islice(_misread(word), MAX_SPELLINGS)):
                 yield word, (spelled,)
@@ -196,13 +196,13 @@ class LiteralMatches:
         pairs = (
             pair for pair in pairwise(question_words) if len("".join(pair)) >= MIN_JOINED and "".join(pair).isalpha()
         )
-        for together in (*islice(pairs, MAX_PAIRS), *islice(_code_sequences(text), MAX_PAIRS)):
-            joined = "".join(together)
+        for word_sequence in (*islice(pairs, MAX_PAIRS), *islice(_code_sequences(text), MAX_PAIRS)):
+            joined = "".join(word_sequence)
             # Whether the words stand together somewhere is looked up last, as it takes longest.
             if self._index.has_quote_with(words(joined), within):
-                apart = words(" ".join(together))
-                if len(apart) > 1 and not self._index.has_quote_with(apart, within):
-                    yield " ".join(together), (joined,)
+                separate_words = words(" ".join(word_sequence))
+                if len(separate_words) > 1 and not self._index.has_quote_with(separate_words, within):
+                    yield " ".join(word_sequence), (joined,)
 
     def _divided(self, word: str) -> Iterator[Sequence[str]]:
         """The ways in which a code or a long number may be written in parts, whose words are in the index."""
@@ -250,8 +250,8 @@ class LiteralMatches:
     def _rarity(self, pages: "Scores", within: "Mask | None") -> "Scores":
         """(m,) on each of these pages, the idf of a word that only they have, among the pages searched; 0 elsewhere."""
         searched = len(pages) if within is None else int(np.count_nonzero(within))
-        having = int(np.count_nonzero(pages if within is None else pages * within))
-        return pages * np.float32(inverse_frequency(searched, having) if having else 0)
+        page_frequency = int(np.count_nonzero(pages if within is None else pages * within))
+        return pages * np.float32(inverse_frequency(searched, page_frequency) if page_frequency else 0)
 
     def _pages(self, quotes: "Positions") -> "Scores":
         return self._index.pages_with(quotes).astype(np.float32)
@@ -322,11 +322,11 @@ def _code_sequences(text: str) -> Iterator[Sequence[str]]:
     question_words = words(text, stem=False, keep_stop_words=True) if any(map(str.isdecimal, text)) else []
     for at in range(len(question_words)):
         for size in range(2, MAX_CODE_MARKS + 2):
-            together = question_words[at : at + size]
-            joined = "".join(together)
+            sequence = question_words[at : at + size]
+            joined = "".join(sequence)
             is_number = joined.isdecimal() and len(joined) >= MIN_NUMBER_DIGITS
-            if len(together) == size and (is_number or _is_code(joined)):
-                yield together
+            if len(sequence) == size and (is_number or _is_code(joined)):
+                yield sequence
 
 
 def _is_code(word: str) -> bool:

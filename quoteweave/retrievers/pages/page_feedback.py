@@ -179,8 +179,8 @@ class PageFeedback:
             return
         for document in distinct(self._index.document_of[scored_pages]).tolist():
             pages = self._index.pages_of(document)
-            near = NEARBY / (1 + np.abs(np.arange(pages.stop - pages.start) - int(scores[pages].argmax())))
-            gained[pages] += np.where(scores[pages] <= 0, near, 0).astype(np.float32)
+            nearness = NEARBY / (1 + np.abs(np.arange(pages.stop - pages.start) - int(scores[pages].argmax())))
+            gained[pages] += np.where(scores[pages] <= 0, nearness, 0).astype(np.float32)
         if within is not None:
             gained[~within] = 0
 

@@ -66,8 +66,10 @@ class PageFusion:
 
         Raises what retrievers raise.
         """
-        known = self._evidence.explain(query, hits, where=where) if isinstance(self._evidence, Explains) else None
-        explanation = known or Explanation()
+        by_evidence_alone = (
+            self._evidence.explain(query, hits, where=where) if isinstance(self._evidence, Explains) else None
+        )
+        explanation = by_evidence_alone or Explanation()
         if not hits:
             return explanation
         scale = self._weights[0] / explanation.points_per_unit
@@ -80,12 +82,12 @@ class PageFusion:
         details = [dict.fromkeys(lead, _LEAD_DETAIL), *map(_best_hits, rankings[1:])]
         reasons = {}
         for id, page in ((hit.quote.id, _page(hit.quote)) for hit in hits):
-            further = [
+            added_reasons = [
                 Reason(part=part, points=round(points[page], 3), detail=detail[page])
                 for part, points, detail in zip(("lead", *self._names), (lead, *added), details, strict=True)
                 if page in points
             ]
-            reasons[id] = tuple(sorted([*by_evidence.get(id, ()), *further], key=lambda reason: -reason.points))
+            reasons[id] = tuple(sorted([*by_evidence.get(id, ()), *added_reasons], key=lambda reason: -reason.points))
         return explanation.model_copy(update={"reasons": reasons, "points_per_unit": 1.0})
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:

@@ -42,10 +42,10 @@ def describe_interpretation(
     lines += [f"on no page: {word}; searched for {', '.join(synonyms)}" for word, synonyms in replaced]
     for analysis in evidence.analyses:
         names = [*analysis.labels, *analysis.places]
-        missing = [name for name in names if not _is_found(name, evidence, scorer.index, within)]
-        known = [name.phrase for name in names if name not in missing]
-        lines += [f"refers to: {', '.join(known)}"] if known else []
-        lines += [line for name in missing for line in _describe_missing(name, evidence, scorer, within)]
+        missing_names = [name for name in names if not _is_found(name, evidence, scorer.index, within)]
+        found_phrases = [name.phrase for name in names if name not in missing_names]
+        lines += [f"refers to: {', '.join(found_phrases)}"] if found_phrases else []
+        lines += [line for name in missing_names for line in _describe_missing(name, evidence, scorer, within)]
         lines += (
             [f"asks about: {', '.join(f'{kind}s' for kind in analysis.picture_types)}"]
             if analysis.picture_types

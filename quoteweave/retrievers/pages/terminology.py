@@ -128,8 +128,8 @@ class Terminology:
         if expansion.is_listed:
             in_tables = with_phrase(expansion.asked, in_pictures=True)
             tables = distinct(index.page_of[in_tables])
-            lacking = index.in_documents_of(tables) == 0
-            exact = distinct(np.concatenate([tables, exact[lacking[exact]]]))
+            lacks_term = index.in_documents_of(tables) == 0
+            exact = distinct(np.concatenate([tables, exact[lacks_term[exact]]]))
             most = self._most_in_documents(gained)
             reached = np.zeros_like(gained)
             reached[exact] = gained[exact]
@@ -154,12 +154,12 @@ class Terminology:
         pages_asked = pages_with(expansion.asked)
         if len(expansion.asked) > 1:
             yield expansion.name, pages_asked
-        lacking = self._index.in_documents_of(pages_asked) == 0
+        lacks_term = self._index.in_documents_of(pages_asked) == 0
         for name in expansion.other_names:
             initials = "".join(word[0] for word in name.casefold().split())
             if expansion.asked == (initials,):
                 pages = pages_with(tuple(words(name)))
-                yield name, pages[lacking[pages]]
+                yield name, pages[lacks_term[pages]]
 
     def _add_other_names(
         self,
@@ -178,12 +178,12 @@ class Terminology:
         gained = page_scores[pages_asked]
         most = OTHER_NAME * min(gained[gained > 0], default=np.inf)
         for name in expansion.other_names:
-            new = [word for word in words(name) if word not in expansion.asked]
-            quotes = with_phrase(tuple(words(name)), in_pictures=False) if new else pages_asked[:0]
+            new_words = [word for word in words(name) if word not in expansion.asked]
+            quotes = with_phrase(tuple(words(name)), in_pictures=False) if new_words else pages_asked[:0]
             quotes = quotes[applies[index.page_of[quotes]] & ~np.isin(index.page_of[quotes], pages_asked)]
             if len(quotes):
                 pages = distinct(index.page_of[quotes])
-                points = np.minimum(index.scores("pages", new, b=PAGE_B)[pages], most)
+                points = np.minimum(index.scores("pages", new_words, b=PAGE_B)[pages], most)
                 matches.renamed[pages] = np.maximum(matches.renamed[pages], points)
                 quotes_by_name[name] = quotes
         matches.other_names |= quotes_by_name
@@ -229,11 +229,11 @@ class Terminology:
                 if gains.any():
                     gained = np.maximum(gained, gains)
                     forms = written_forms(question)
-                    shown = " ".join(forms.get(word, word) for word in phrase)
+                    phrase_text = " ".join(forms.get(word, word) for word in phrase)
                     quotes = distinct(
                         np.concatenate([index.quotes_with(other_form) for other_form in others_of_phrase])
                     )
-                    sources[f"{shown} = {name.removeprefix(prefix)}"] = quotes[gains[index.page_of[quotes]] > 0]
+                    sources[f"{phrase_text} = {name.removeprefix(prefix)}"] = quotes[gains[index.page_of[quotes]] > 0]
         return gained, sources
 
     def _defined_names(self, prefix: str, within: "Mask | None") -> list[str]:

@@ -77,10 +77,10 @@ class ListwiseReranker:
                 {"role": "user", "content": self._user_prompt.render(fields)},
             ]
         )
-        named = read_order(completion.text, len(hits))
-        if not named:
+        positions = read_order(completion.text, len(hits))
+        if not positions:
             unread.append(completion.text)
-        return [hits[i] for i in dict.fromkeys([*named, *range(len(hits))])]
+        return [hits[i] for i in dict.fromkeys([*positions, *range(len(hits))])]
 
     def _shown(self, hit: Hit) -> str:
         words = passage_text(hit.quote)
@@ -107,8 +107,8 @@ def read_order(answer: str, count: int) -> list[int]:
         numbers = max(map(_numbers, pieces), key=len)
         if len(numbers) < 2 and not text.strip().isdecimal():
             return []
-    named = (int(number) for number in numbers if len(number) <= 6)
-    return list(dict.fromkeys(number - 1 for number in named if 1 <= number <= count))
+    passage_numbers = (int(number) for number in numbers if len(number) <= 6)
+    return list(dict.fromkeys(number - 1 for number in passage_numbers if 1 <= number <= count))
 
 
 def _numbers(text: str) -> list[str]:
