@@ -315,9 +315,9 @@ class _Run:
             else:
                 self.done.encoded += 1
                 task.pending.add(result)
-            if task.pending.whole:
+            if task.pending.is_complete:
                 self._store(task.pending)
-        if views and not (last := views[-1][0].pending).whole:
+        if views and not (last := views[-1][0].pending).is_complete:
             last.store_part(self._collection, self._writer, self._plan)
         return len(views)
 

@@ -32,7 +32,7 @@ class PendingShard:
     _matrices_in_parts: int = 0
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether all views have been processed."""
         return self.done == len(self.places)
 

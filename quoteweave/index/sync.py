@@ -140,11 +140,9 @@ def _open_published(
     dimension = next((vectors.dimension for vectors in stored.values() if vectors.dimension), recorded)
     if not dimension:
         return _Published(0, manifest, None)
-    index = (
-        open_if_intact(collection, plan, dimension, state.folder)
-        if state is not None and recorded == dimension
-        else None
-    )
+    index = None
+    if state is not None and recorded == dimension:
+        index = open_if_intact(collection, plan, dimension, state.folder)
     if index is None:  # a new one can be filled from the shards
         return _Published(dimension, None, open_plan_index(collection, plan, dimension))
     return _Published(dimension, manifest, index, in_database=plan.kind in DATABASE_KINDS)

@@ -21,11 +21,9 @@ def price_of(model: str, usage: Usage) -> float | None:
     if price == FREE:
         return 0.0
     input_tokens, output_tokens = usage.input_tokens, usage.output_tokens
-    return (
-        None
-        if price is None or input_tokens is None or output_tokens is None
-        else price.of(input_tokens, output_tokens)
-    )
+    if price is None or input_tokens is None or output_tokens is None:
+        return None
+    return price.of(input_tokens, output_tokens)
 
 
 def add_spending(answer: Answer, spending: Spending) -> Answer:

@@ -222,8 +222,8 @@ class Search:
             for add in (add_introduced, add_front_matter):
                 context = await self._run(state.query, add, state.query.text, context, pages, size)
             documents = {hit.quote.document for hit in context.hits}
-            others_documents = tuple(hit for hit in further if hit.quote.document not in documents)
-            return context.model_copy(update={"further": others_documents})
+            other_documents = tuple(hit for hit in further if hit.quote.document not in documents)
+            return context.model_copy(update={"further": other_documents})
 
     async def _expand(self, state: "_SearchState", where: Filter | None) -> None:
         if self._expander is not None:

@@ -220,11 +220,9 @@ class ChatSettings(ResourceSettings):
     @property
     def checkpoint(self) -> str | None:
         """The checkpoint of a model on this machine; None for a model behind an endpoint, and without a model."""
-        return (
-            self.model.removeprefix(LOCAL_PREFIX)
-            if self.model is not None and self.model.startswith(LOCAL_PREFIX)
-            else None
-        )
+        if self.model is None or not self.model.startswith(LOCAL_PREFIX):
+            return None
+        return self.model.removeprefix(LOCAL_PREFIX)
 
     @property
     def destination(self) -> str | None:

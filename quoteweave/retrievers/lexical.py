@@ -117,7 +117,7 @@ class LexicalRetriever(Bm25Retriever):
         reasons = {hit.quote.id: reasons_for(evidence, scorer, hit.quote) for hit in hits}
         rarities = {word: index.rarity(word) for word in words(query.text, keep_stop_words=True)}
         # A term or acronym that was expanded occurs in the documents, though under another name; so does a code.
-        known_words = [word for expansion in evidence.expansions for word in expansion.asked]
+        known_words = [word for expansion in evidence.expansions for word in expansion.words_asked]
         known_words += [word for respelled in evidence.spellings for word in words(respelled)]
         rarities.update(dict.fromkeys((word for word in known_words if rarities.get(word) == 1.0), 0.5))
         variant_words = [
@@ -169,8 +169,10 @@ class LexicalRetriever(Bm25Retriever):
         fittest = np.zeros(index.page_count, dtype=fit.dtype)
         np.maximum.at(fittest, pages, fit)
         # On a page that is found by a reference or a kind of picture alone, all quotes fit equally.
-        is_even = fittest == 0
-        relative: Scores = ((fit + is_even[pages]) / (fittest + is_even)[pages]).astype(np.float32, copy=False)
+        fits_equally = fittest == 0
+        relative: Scores = ((fit + fits_equally[pages]) / (fittest + fits_equally)[pages]).astype(
+            np.float32, copy=False
+        )
         if any(analysis.asks == "steps" for analysis in evidence.analyses):
             # Those under the best heading come before those under the next, which may stand above them on the page.
             for position, under in enumerate(self._under_best_headings(evidence, headings, index.page_of)):

@@ -33,7 +33,7 @@ def said(terms: Terms, question: str) -> list[str]:
 
 def test_a_term_leads_to_its_other_names_its_parts_and_their_places() -> None:
     (found,) = SEA.expansions(words("What was the throughput of 2023?"))
-    assert found.asked == ("throughput",)
+    assert found.words_asked == ("throughput",)
     assert found.parts == ("TPT", "port throughput", "tonnes loaded", "landings", "tonnes landed", "transit")
     assert found.places == ("cargo statement",)
 

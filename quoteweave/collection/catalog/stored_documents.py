@@ -43,10 +43,10 @@ class QuotesOfRecords:
     """
 
     def __init__(self, rows_and_records: Callable[[], Iterable[tuple[int, str]]]) -> None:
-        self._read = rows_and_records
+        self._rows_and_records = rows_and_records
 
     def __iter__(self) -> Iterator[tuple[int, Quote]]:
-        for row, record in self._read():
+        for row, record in self._rows_and_records():
             yield row, Quote.model_validate_json(record)
 
 

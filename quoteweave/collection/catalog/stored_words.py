@@ -62,11 +62,9 @@ def words_of_page(db: sqlite3.Connection, name: str, page: int) -> PageWords | N
         raise UsageError(f"{name!r} has no page {page + 1}")
     (key,) = key_row
     words_row = db.execute(_PAGE, (key, page)).fetchone() if _has_table(db) else None
-    return (
-        None
-        if words_row is None
-        else PageWords(page=page, packed=_expanded(words_row[0], _stored_page_texts(db, key, page)[page]))
-    )
+    if words_row is None:
+        return None
+    return PageWords(page=page, packed=_expanded(words_row[0], _stored_page_texts(db, key, page)[page]))
 
 
 def read_words(db: sqlite3.Connection, key: int, document: Document) -> list[WordsRow]:

@@ -138,10 +138,10 @@ class _WithoutRows:
     """Iterates over the quotes without their rows, any number of times."""
 
     def __init__(self, quotes_with_rows: Iterable[tuple[int, Quote]]) -> None:
-        self._found = quotes_with_rows
+        self._quotes_with_rows = quotes_with_rows
 
     def __iter__(self) -> Iterator[Quote]:
-        return (quote for _, quote in self._found)
+        return (quote for _, quote in self._quotes_with_rows)
 
 
 def _image_words(quote: Quote) -> str:

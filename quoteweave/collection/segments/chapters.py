@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, pairwise
-from operator import itemgetter
+from operator import eq, itemgetter
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import UNREAD, PlaceName
@@ -242,10 +242,8 @@ class _Numbering:
         """Whether it repeats the heading of a found chapter; a number without words may be another chapter's."""
         title_words = _title_words(title)
         if title.number == self._last_number:
-            return any(
-                title_words[: len(known_words)] == known_words or known_words[: len(title_words)] == title_words
-                for known_words in self._words_of_taken[title.number]
-            )
+            # One of the two begins with the other.
+            return any(all(map(eq, title_words, known_words)) for known_words in self._words_of_taken[title.number])
         return len(title_words) > (2 if title.says_chapter else 1) and title_words in self._words_of_taken[title.number]
 
     def _take(self, title: NumberedHeading) -> None:
@@ -285,11 +283,8 @@ def _ids(title: NumberedHeading) -> list[str]:
 def _title_words(title: NumberedHeading) -> list[str]:
     """The words of a heading, without a page number at its end, as in a table of contents."""
     title_words = title.text.casefold().split()
-    return (
-        title_words[:-1]
-        if len(title_words) > (3 if title.says_chapter else 2) and title_words[-1].isdecimal()
-        else title_words
-    )
+    has_page_number = len(title_words) > (3 if title.says_chapter else 2) and title_words[-1].isdecimal()
+    return title_words[:-1] if has_page_number else title_words
 
 
 def _titles(outline: Outline, quotes: Iterable[Quote]) -> list[NumberedHeading]:

@@ -201,9 +201,8 @@ class SectionNames:
         is_chapter = quote.id in self.chapters.title_ids
         if _BARE_NUMBER.match(quote.text):
             certain = [name for name in names if "." in name.number or name in ROLES]
-            return (
-                names if is_chapter else [*certain, *([UNCOUNTED] if quote.id in self.chapters.uncertain_ids else [])]
-            )
+            uncounted = [UNCOUNTED] if quote.id in self.chapters.uncertain_ids else []
+            return names if is_chapter else [*certain, *uncounted]
         if not is_outlined:
             names = [name for name in names if name.kind not in self._kinds or name in ROLES]
         letter = _LETTERED.match(quote.text) if names and not self._letter and not is_chapter else None

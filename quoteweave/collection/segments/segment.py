@@ -87,7 +87,7 @@ class ChunkedPostings:
     items: "np.dtype[Any]"
     """The type in which all item numbers are written."""
 
-    def whole(self) -> Postings:
+    def in_memory(self) -> Postings:
         """Return all postings in memory."""
         items, counts = zip(*self.chunks, strict=True) if len(self.starts) > 1 else ([], [])
         empty = np.zeros(0, dtype=np.uint8)
@@ -104,7 +104,7 @@ class ChunkedFields(Mapping[str, Postings]):
         """The postings of a field, some tokens at a time."""
 
     def __getitem__(self, field: str) -> Postings:
-        return self.chunks(field).whole()
+        return self.chunks(field).in_memory()
 
     def __iter__(self) -> Iterator[str]:
         return iter(FIELDS)
@@ -289,21 +289,21 @@ def _arrays(segment: Segment) -> "Iterator[ArrayChunks]":
     """
     names = json.dumps(segment.names, ensure_ascii=False).encode("utf-8", "surrogatepass")
     arrays = [np.frombuffer(names, dtype=np.uint8), segment.quote_counts, segment.page_counts, segment.rows]
-    yield from map(_whole, [*arrays, segment.page_of, segment.is_image, segment.tokens, segment.token_ends])
+    yield from map(_one_chunk, [*arrays, segment.page_of, segment.is_image, segment.tokens, segment.token_ends])
     for field in FIELDS:
         if not isinstance(segment.fields, ChunkedFields):
             postings = segment.fields[field]
-            yield from map(_whole, (postings.starts, postings.items, postings.counts, postings.lengths))
+            yield from map(_one_chunk, (postings.starts, postings.items, postings.counts, postings.lengths))
             continue
         merged = segment.fields.chunks(field)
         counts: list[Array] = []
         count = int(merged.starts[-1])
-        yield _whole(merged.starts)
+        yield _one_chunk(merged.starts)
         # The counts are written after the items and are kept until then; as a rule they take a byte each.
         yield ArrayChunks(merged.items, count, _items(merged.chunks, counts))
         kind = np.min_scalar_type(max((chunk_counts.max(initial=0) for chunk_counts in counts), default=0))
         yield ArrayChunks(kind, count, counts)
-        yield _whole(merged.lengths)
+        yield _one_chunk(merged.lengths)
 
 
 def _items(chunks: "Iterable[tuple[Array, Array]]", counts: "list[Array]") -> "Iterator[Array]":
@@ -313,7 +313,7 @@ def _items(chunks: "Iterable[tuple[Array, Array]]", counts: "list[Array]") -> "I
         yield chunk_items
 
 
-def _whole(numbers: "Array") -> ArrayChunks:
+def _one_chunk(numbers: "Array") -> ArrayChunks:
     narrowed = narrow(numbers)
     return ArrayChunks(narrowed.dtype, len(narrowed), [narrowed])
 

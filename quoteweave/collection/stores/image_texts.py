@@ -76,12 +76,10 @@ def lost_note(root: Path, stored: Iterable[str], texts_in_file: Container[str]) 
     A file that was cut at the end of a line does not itself show that it lacks something.
     """
     lost = sum(text not in texts_in_file for text in stored)
-    lost_descriptions = pluralize(lost, "description is", "descriptions are")
-    return (
-        f"{root / DESCRIPTIONS}: {lost_descriptions} lost; quoteweave describe asks for the pictures again"
-        if lost
-        else ""
-    )
+    if not lost:
+        return ""
+    descriptions = pluralize(lost, "description is", "descriptions are")
+    return f"{root / DESCRIPTIONS}: {descriptions} lost; quoteweave describe asks for the pictures again"
 
 
 def damaged_descriptions(root: Path, line: DamagedLine) -> CollectionError:

@@ -58,11 +58,11 @@ class _File:
     """How many vectors follow from there."""
     blocks: BlockChecksums | None
     """Checksums of the blocks that contain these numbers; None if the vectors have just been encoded."""
-    known: "npt.NDArray[np.bool_]" = field(init=False)
+    is_verified: "npt.NDArray[np.bool_]" = field(init=False)
     """(blocks,) which of them have been verified."""
 
     def __post_init__(self) -> None:
-        self.known = np.zeros(self.blocks.count if self.blocks is not None else 0, np.bool_)
+        self.is_verified = np.zeros(self.blocks.count if self.blocks is not None else 0, np.bool_)
 
     def place(self, folder: Path) -> tuple[str | int, ...]:
         """The fields that are saved in `folder`, except for the checksums."""
@@ -83,8 +83,8 @@ class _File:
             begin, end = (self.offset + at * numbers.strides[0] for at in (first, last))
             bounds = (begin - self.blocks.start, end - self.blocks.start)
             # In most cases, all of these blocks have been verified before.
-            if not self.known[block_count(bounds[0] + 1) - 1 : block_count(bounds[1])].all():
-                self.blocks.verify(file_bytes, begin, end, self.known)
+            if not self.is_verified[block_count(bounds[0] + 1) - 1 : block_count(bounds[1])].all():
+                self.blocks.verify(file_bytes, begin, end, self.is_verified)
         return numbers[first:last]
 
     @property

@@ -96,7 +96,7 @@ class PictureDescriber:
 
     def survey(self) -> Survey:
         """List the pictures without a description. Raises CollectionError for a damaged file of descriptions."""
-        (described, cut), without_crop = self._known(), 0
+        (described, cut), without_crop = self._stored_texts(), 0
         pictures_by_key, stored = dict[str, Picture](), list[str]()
         for document, _, quotes in self.collection.iter_documents_quotes():
             stored += stored_descriptions(document, quotes)
@@ -152,7 +152,7 @@ class PictureDescriber:
 
     def words(self, quotes: Sequence[Quote]) -> dict[str, str]:
         """Return descriptions by quote id, for quotes whose `vlm_text` differs from their description."""
-        texts_by_key, _ = self._known()
+        texts_by_key, _ = self._stored_texts()
         pictures = [(quote, self._picture(quote)) for quote in quotes]
         description = {
             quote.id: texts_by_key[picture.key]
@@ -165,7 +165,7 @@ class PictureDescriber:
             if quote.id in description and quote.vlm_text != description[quote.id]
         }
 
-    def _known(self) -> tuple[dict[str, str], bool]:
+    def _stored_texts(self) -> tuple[dict[str, str], bool]:
         """Descriptions by the keys of their pictures, and whether the last one is cut short."""
         texts_by_key, cut = dict[str, str](), False
         try:

@@ -157,11 +157,9 @@ def read_calibration(
     if settings.abstain is None:
         return None
     steps = {"fusion": settings.fusion, "expand": settings.expand, "rerank": settings.rerank}
-    retriever = (
-        GIVEN_QUOTES
-        if own_quotes
-        else retriever_name(settings.retriever, **steps, **lexical_fingerprints(settings, terms))
-    )
+    retriever = GIVEN_QUOTES
+    if not own_quotes:
+        retriever = retriever_name(settings.retriever, **steps, **lexical_fingerprints(settings, terms))
     return load_calibration(
         settings.abstain, retriever=retriever, model=model_name(settings.model, settings.sentence_scorer)
     )

@@ -237,11 +237,8 @@ def _with_name(previous: str, part: str) -> str | None:
         return _with_kind(previous, part)
     replaced = heads[0]
     old_first, new_first = read_words(replaced.text)[0], read_words(part)[0]
-    determiner = (
-        f"{old_first.text} "
-        if old_first.role == "determiner" and new_first.role != "determiner" and not is_name
-        else ""
-    )
+    keeps_determiner = old_first.role == "determiner" and new_first.role != "determiner" and not is_name
+    determiner = f"{old_first.text} " if keeps_determiner else ""
     return f"{previous[: replaced.start]}{determiner}{_lowered(part)}{previous[replaced.end :]}"
 
 

@@ -119,7 +119,7 @@ class RememberingExpander:
 
     def __init__(self, expander: Expander) -> None:
         self._expander = expander
-        self._known: dict[str, Expansion] = {}
+        self._expansions: dict[str, Expansion] = {}
 
     @property
     def name(self) -> str:
@@ -128,9 +128,9 @@ class RememberingExpander:
 
     async def expand(self, query: Query, *, where: Filter | None = None) -> Expansion:
         """Return the cached expansion, or ask the wrapped expander; raises what that raises."""
-        expansion = self._known.get(query.text)
+        expansion = self._expansions.get(query.text)
         if expansion is None:
             expansion = await self._expander.expand(query, where=where)
             if expansion.note is None:
-                self._known[query.text] = expansion
+                self._expansions[query.text] = expansion
         return expansion

@@ -202,11 +202,9 @@ class _StructureReader:
     def heading(self, name: PlaceName) -> "_Scope | None":
         """The heading of a chapter; None unless exactly one heading has that name."""
         headings = [quote for quote in self._quotes if name in self._names.get(quote.id, ())]
-        return (
-            _Scope([page for page in self._pages if page.number == headings[0].page], headings)
-            if len(headings) == 1
-            else None
-        )
+        if len(headings) != 1:
+            return None
+        return _Scope([page for page in self._pages if page.number == headings[0].page], headings)
 
     def _section(self, name: PlaceName) -> "_Scope | None":
         """The pages and quotes from the heading of that name to the heading that ends its section."""

@@ -342,7 +342,7 @@ class EvidenceScorer:
         """
         if not matches.gained.any():
             return matches.gained, matches.gained
-        term_words = {word for expansion in matches.expansions for word in expansion.asked}
+        term_words = {word for expansion in matches.expansions for word in expansion.words_asked}
         documents = self._document_scores([token for token in tokens if token not in term_words], within)
         share = documents / documents.max() if documents is not None and documents.any() else np.float32(1)
         by_terms = matches.gained * np.float32(TERMS * self.index.max_idf) * share

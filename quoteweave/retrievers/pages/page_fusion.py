@@ -66,10 +66,8 @@ class PageFusion:
 
         Raises what retrievers raise.
         """
-        by_evidence_alone = (
-            self._evidence.explain(query, hits, where=where) if isinstance(self._evidence, Explains) else None
-        )
-        explanation = by_evidence_alone or Explanation()
+        evidence = self._evidence
+        explanation = evidence.explain(query, hits, where=where) if isinstance(evidence, Explains) else Explanation()
         if not hits:
             return explanation
         scale = self._weights[0] / explanation.points_per_unit

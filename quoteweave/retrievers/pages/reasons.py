@@ -46,11 +46,8 @@ def describe_interpretation(
         found_phrases = [name.phrase for name in names if name not in missing_names]
         lines += [f"refers to: {', '.join(found_phrases)}"] if found_phrases else []
         lines += [line for name in missing_names for line in _describe_missing(name, evidence, scorer, within)]
-        lines += (
-            [f"asks about: {', '.join(f'{kind}s' for kind in analysis.picture_types)}"]
-            if analysis.picture_types
-            else []
-        )
+        types = ", ".join(f"{kind}s" for kind in analysis.picture_types)
+        lines += [f"asks about: {types}"] if types else []
         lines += ["asks for what stands on a first page"] if analysis.asks_front else []
         lines += [f"compares: {', '.join(_differing_words(analysis.sides))}"] if analysis.sides else []
         lines += [f"only says how to answer: {instruction}" for instruction in analysis.instructions]

@@ -123,10 +123,10 @@ class Terminology:
         Returns the raised pages.
         """
         index = self._index
-        quotes = with_phrase(expansion.asked, in_pictures=False)
+        quotes = with_phrase(expansion.words_asked, in_pictures=False)
         exact, most = distinct(index.page_of[quotes]), np.full(index.page_count, gained.max(initial=0))
         if expansion.is_listed:
-            in_tables = with_phrase(expansion.asked, in_pictures=True)
+            in_tables = with_phrase(expansion.words_asked, in_pictures=True)
             tables = distinct(index.page_of[in_tables])
             lacks_term = index.in_documents_of(tables) == 0
             exact = distinct(np.concatenate([tables, exact[lacks_term[exact]]]))
@@ -151,13 +151,13 @@ class Terminology:
             quotes = with_phrase(phrase, in_pictures=expansion.is_listed)
             return self._index.page_of[quotes]
 
-        pages_asked = pages_with(expansion.asked)
-        if len(expansion.asked) > 1:
+        pages_asked = pages_with(expansion.words_asked)
+        if len(expansion.words_asked) > 1:
             yield expansion.name, pages_asked
         lacks_term = self._index.in_documents_of(pages_asked) == 0
         for name in expansion.other_names:
             initials = "".join(word[0] for word in name.casefold().split())
-            if expansion.asked == (initials,):
+            if expansion.words_asked == (initials,):
                 pages = pages_with(tuple(words(name)))
                 yield name, pages[lacks_term[pages]]
 
@@ -174,11 +174,11 @@ class Terminology:
         that has the name which is asked.
         """
         index, quotes_by_name, (with_phrase, page_scores) = self._index, Sources(), finder_and_scores
-        pages_asked = distinct(index.page_of[with_phrase(expansion.asked, in_pictures=False)])
+        pages_asked = distinct(index.page_of[with_phrase(expansion.words_asked, in_pictures=False)])
         gained = page_scores[pages_asked]
         most = OTHER_NAME * min(gained[gained > 0], default=np.inf)
         for name in expansion.other_names:
-            new_words = [word for word in words(name) if word not in expansion.asked]
+            new_words = [word for word in words(name) if word not in expansion.words_asked]
             quotes = with_phrase(tuple(words(name)), in_pictures=False) if new_words else pages_asked[:0]
             quotes = quotes[applies[index.page_of[quotes]] & ~np.isin(index.page_of[quotes], pages_asked)]
             if len(quotes):
@@ -215,9 +215,9 @@ class Terminology:
         documents that define the acronym.
         """
         index, gained, sources = self._index, self._index.no_points(), Sources()
-        for phrase, prefix, other_number in _acronym_candidates(tokens, question):
+        for phrase, prefix, other_inflections in _acronym_candidates(tokens, question):
             for name in self._defined_names(prefix, within):
-                others_of_phrase = [*_forms(words(name.removeprefix(prefix))), *other_number]
+                others_of_phrase = [*_forms(words(name.removeprefix(prefix))), *other_inflections]
                 defined = index.in_documents_of(index.pages_with_reference(name))
                 has_phrase = self._places.pages_with(phrase, tables=False)
                 has_other = np.maximum.reduce(

@@ -59,7 +59,7 @@ class TermExpansion(Record):
     """What a question's term is expanded to."""
 
     name: str = Field(description="the term")
-    asked: Phrase = Field(description="its words, as the question has them")
+    words_asked: Phrase = Field(description="its words, as the question has them")
     asked_name: str = Field(description="which of its names has these words, as it is written among the terms")
     other_names: tuple[str, ...] = Field(description="its names that the question does not have")
     parts: tuple[str, ...] = Field(description="other names of it, and what it is made of")
@@ -81,7 +81,7 @@ class Terms:
     def __init__(self, terms: Sequence[Term], *, places: int = 0) -> None:
         self.least_places = places
         """These terms apply only to documents that contain at least this many of their places."""
-        self._given = tuple(terms)
+        self._in_order = tuple(terms)
         self._terms = {term.name: term for term in reversed(terms)}
         self._named = {phrase: term.name for term in reversed(terms) for phrase in _phrases(term)}
         self._longest = max(map(len, self._named), default=0)
@@ -95,7 +95,7 @@ class Terms:
 
     def __iter__(self) -> Iterator[Term]:
         """Each term, in the order given."""
-        return iter(self._given)
+        return iter(self._in_order)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -134,7 +134,7 @@ class Terms:
         places = dict.fromkeys(place for part in parts for place in self._places_of(part))
         return TermExpansion(
             name=name,
-            asked=words_asked,
+            words_asked=words_asked,
             asked_name=asked_name,
             other_names=other_names,
             parts=tuple(part for part in parts if tuple(words(part)) != words_asked),
