@@ -124,12 +124,13 @@ def retriever_name(
     expand: str | None = None,
     rerank: str | None = None,
     terms: str | None = None,
+    synonyms: str | None = None,
 ) -> str:
     """Name everything that determines retrieval scores, such as `bm25, tfidf; fusion rrf; rerank qwen3-reranker`.
 
-    Terms are named by their fingerprint.
+    Terms are named by their fingerprint; `synonyms` is "none" where words are not replaced by synonyms.
     """
-    steps = {"fusion": fusion, "expand": expand, "rerank": rerank, "terms": terms}
+    steps = {"fusion": fusion, "expand": expand, "rerank": rerank, "terms": terms, "synonyms": synonyms}
     name = "; ".join([", ".join(retrievers), *(f"{step} {how}" for step, how in steps.items() if how)])
     return without_credentials(name)
 

@@ -7,6 +7,7 @@ from command_line import Quoteweave, configured
 from made_collections import made_quote, make_collection
 from made_runs import RunIt
 
+from quoteweave.cli.eval.calibrate import retriever_and_model
 from quoteweave.core.confidence import Calibration, ConfidenceModel, retriever_name
 from quoteweave.core.errors import UsageError
 from quoteweave.core.runs import read_run
@@ -96,6 +97,22 @@ def test_a_calibration_is_of_the_terms_that_it_was_fitted_with(
     refused = quoteweave(*asked, *configured(tmp_path, abstain=path, terms=[other]))
     assert refused.code == 2
     assert f"this is 'lexical; terms {read_terms(other).fingerprint}'" in refused.err.replace("\n", " ")
+
+
+def test_a_calibration_without_synonyms_is_of_no_search_with_them(
+    quoteweave: Quoteweave, run_it: RunIt, port: Path, tmp_path: Path
+) -> None:
+    assert run_it('retriever = ["lexical"]\nsynonyms = false\n', "-c", port, "--limit", 1).exception is None
+    retriever, model = retriever_and_model(tmp_path / "runs")
+    assert retriever == "lexical; synonyms none"
+    stage = ConfidenceModel(intercept=0, weights=(), threshold=0)
+    fitted = Calibration(retriever=retriever, model=model, risk=0.1, answers=1, before=stage, after=stage, curve=())
+    path = write(tmp_path / "calibration.json", fitted.model_dump_json())
+    asked = ("ask", "How much grain was shipped?", "-c", port)
+    assert quoteweave(*asked, *configured(tmp_path, abstain=path, synonyms=False)).code == 0
+    refused = quoteweave(*asked, *configured(tmp_path, abstain=path))
+    assert refused.code == 2
+    assert "is for the retriever 'lexical; synonyms none', and this is 'lexical'" in refused.err.replace("\n", " ")
 
 
 def test_a_run_is_known_by_its_terms_wherever_their_file_is(run_it: RunIt, port: Path, tmp_path: Path) -> None:
