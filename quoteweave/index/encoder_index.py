@@ -145,7 +145,7 @@ class EncoderIndex:
             embedded = self._embed(writer, progress)
         progress.on_index()
         stored = embedded.stored
-        manifest = publish_index(self.collection, writer, self.plan, stored, embedded=embedded)
+        manifest = publish_index(self.collection, writer, self.plan, stored, encoded=embedded)
         if replace:
             for state, _ in rivals:
                 drop_index(self.collection, writer, state)

@@ -63,32 +63,28 @@ def publish_index(
     plan: IndexPlan,
     stored: Mapping[str, StoredVectors],
     *,
-    embedded: EmbedResult | None = None,
+    encoded: EmbedResult | None = None,
     complete: bool = True,
 ) -> Manifest:
     """Make the index hold the stored vectors and nothing else, and publish it if that changes it.
 
-    `embedded` says what was encoded now, and which quotes could not be; earlier refusals of other quotes are kept.
+    `encoded` says what was encoded now, and which quotes could not be; earlier refusals of other quotes are kept.
     Unless `complete`, the index does not count as up to date. Raises what `open_index` and `Writer.publish` raise.
     """
-    embedded, state = embedded or EmbedResult({}), collection.index_state(plan.fingerprint)
-    item_rows_by_name = {
-        name: item_rows(rows, pages, plan.unit) for name, rows, pages in collection.iter_retrievable_rows()
-    }
-    rows_by_name = {name: item_rows_by_name[name][vectors.lengths > 0] for name, vectors in stored.items()}
+    encoded, state = encoded or EmbedResult({}), collection.index_state(plan.fingerprint)
+    all_rows = {name: item_rows(rows, pages, plan.unit) for name, rows, pages in collection.iter_retrievable_rows()}
+    rows_by_name = {name: all_rows[name][vectors.lengths > 0] for name, vectors in stored.items()}
     published = _without_traces(_open_published(collection, plan, state, stored), collection, plan, rows_by_name)
     try:
-        old_keys = published.manifest.documents if published.manifest is not None else {}
-        renewed = {
-            name for name, vectors in stored.items() if name in embedded.fresh or old_keys.get(name) != vectors.key
-        }
+        keys = {name: vectors.key for name, vectors in stored.items()}
+        renewed = {name for name, key in keys.items() if name in encoded.fresh or published.keys.get(name) != key}
         changed = _change(collection, published, stored, rows_by_name, renewed)
-        skipped = [item_rows_by_name[name][vectors.lengths == 0] for name, vectors in stored.items()]
+        skipped = [all_rows[name][vectors.lengths == 0] for name, vectors in stored.items()]
         contents = {
             **{"dimension": published.dimension, "count": sum(map(len, rows_by_name.values()))},
             "skipped": sum(map(len, skipped)),
-            "refused": _current_refusals(collection, state, embedded, skipped),
-            "documents": {name: vectors.key for name, vectors in stored.items()},
+            "refused": _current_refusals(collection, state, encoded, skipped),
+            "documents": keys,
         }
         manifest = Manifest.model_validate({**plan.model_dump(include=set(IndexPlan.model_fields)), **contents})
         if changed or manifest != published.manifest:
@@ -104,11 +100,11 @@ def publish_index(
 
 
 def _current_refusals(
-    collection: Collection, state: IndexState | None, embedded: EmbedResult, skipped: "Iterable[Rows]"
+    collection: Collection, state: IndexState | None, encoded: EmbedResult, skipped: "Iterable[Rows]"
 ) -> dict[str, str]:
     """Why quotes at these rows were refused, now or, by the index's manifest, before."""
     previous = try_read_manifest(state)
-    refused = {**(previous.refused if previous is not None else {}), **embedded.refused}
+    refused = {**(previous.refused if previous is not None else {}), **encoded.refused}
     rows = [row for document_rows in skipped for row in document_rows.tolist()] if refused else []
     ids = {quote.id for quote in collection.quotes_at(rows) if quote is not None}
     return {quote: reason for quote, reason in sorted(refused.items()) if quote in ids}
@@ -129,6 +125,11 @@ class _Published:
     index: VectorIndex | None
     in_database: bool = False
     """Whether its items lie in a database, where they are changed in place."""
+
+    @property
+    def keys(self) -> Mapping[str, str]:
+        """The key of the shard of each document in it."""
+        return self.manifest.documents if self.manifest is not None else {}
 
 
 def _open_published(
