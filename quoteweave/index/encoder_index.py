@@ -12,7 +12,7 @@ from quoteweave.collection.stores.vectors import StoredVectors
 from quoteweave.collection.views import CROP_VIEWS, VISUAL_VIEWS, Unit, item_rows
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, IndexMissing, UsageError, note_text
-from quoteweave.core.fingerprints import differences
+from quoteweave.core.fingerprints import describe_differences
 from quoteweave.core.messages import join_names
 from quoteweave.core.protocols import Encoder, ImageProvider
 from quoteweave.core.records import Record, View
@@ -216,9 +216,8 @@ class EncoderIndex:
         rivals = self._same_spec_indexes()
         if not rivals:
             return IndexMissing(f"the index {spec} has not been built", remedy=f"build it with: {command}")
-        changed = (
-            describe_differences(rivals[-1][1].settings, self.plan.settings) or "those of another version of quoteweave"
-        )
+        changed = describe_differences(rivals[-1][1].settings, self.plan.settings)
+        changed = changed or "those of another version of quoteweave"
         return FingerprintMismatch(
             f"the index {spec} was built with other settings ({changed})",
             remedy=f"go back to them, or build the index anew with: {command} --replace",

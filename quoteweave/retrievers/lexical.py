@@ -216,7 +216,7 @@ class LexicalRetriever(Bm25Retriever):
     def _in_parts(self, index: LexicalIndex, pages: "Scores", parts: Sequence[PlaceName]) -> "Positions":
         """Positions of the quotes that are the heading of one of these parts, or stand below it, on the best pages."""
         positions, quotes = self._on_best_pages(index, pages)
-        sought = {part.whole for part in parts}
+        sought = {part.without_page for part in parts}
         lasts = [index.last_parts(part.kind) for part in sought if part.is_last]
         documents = index.document_of[index.page_of[positions]].tolist()
         within = [

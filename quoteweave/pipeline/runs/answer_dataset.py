@@ -181,7 +181,7 @@ class _RunExecutor:
             opening as (predictor, fingerprints),
             open_run(folder, run_record(self.questions, setting, fingerprints)) as writer,
         ):
-            pending = [example for example in examples if not writer.has(example.id, predictor.scope)]
+            pending = [example for example in examples if not writer.is_done(example.id, predictor.scope)]
             self.limits.count_earlier(writer.spent)
             to_ask = sum(map(predictor.asks, pending))
             if to_ask and self.file.limits.calls is None:  # saved calls may hold the answers, and need no address

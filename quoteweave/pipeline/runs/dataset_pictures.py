@@ -98,7 +98,7 @@ def without_captions(read_picture: Callable[[str], bytes], examples: Sequence[Ex
 
     def read_without(name: str) -> bytes:
         with open_picture(read_picture(name)) as image:
-            unpack(image)
+            load_pixels(image)
             height = caption_height(image, above=name in tables)
             if height == 0:
                 raise DatasetError(

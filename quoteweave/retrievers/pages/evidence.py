@@ -208,8 +208,8 @@ class EvidenceScorer:
         in "the charts of the report", only the words for pictures are searched for.
         """
         places = analysis.places
-        parts_with_pages = {place.whole for place in places if place.page is not None}
-        are_pages = all(place.is_page or place.whole in parts_with_pages for place in places)
+        parts_with_pages = {place.without_page for place in places if place.page is not None}
+        are_pages = all(place.is_page or place.without_page in parts_with_pages for place in places)
         if places and not analysis.labels and are_pages and self._is_single_document(within):
             place_pages = (self.index.pages_meant_by(place) for place in places)
             is_found = all(any_within(pages, within) for pages in place_pages)

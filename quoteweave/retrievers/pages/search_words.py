@@ -45,9 +45,7 @@ def _equivalent_words(analysis: QuestionAnalysis, question_words: Collection[str
 
 @cache
 def _listed_words() -> frozenset[str]:
-    return frozenset(
-        word for language in question_languages() for listed, _ in language.get("alike", ()) for word in listed
-    )
+    return frozenset(word for question_words, _ in question_entries("alike") for word in question_words)
 
 
 @cache
