@@ -151,19 +151,16 @@ def within_named_files(question: str, collection: Collection, where: Filter) -> 
     """Narrow the filter to the documents whose files a question names."""
     names = {name.casefold(): name for name in FILE_NAME.findall(question)}
     documents = FilteredPages(collection, where).documents() if names else []
-    named_documents = tuple(document for document in documents if names.keys() & _file_names(document))
+    named_documents = tuple(document for document in documents if names.keys() & names_of(document))
     # Another note tells of files that could not be read.
     unread_files = [failure.name for failure in collection.failures()] if names else []
-    known_names = {name for document in (*named_documents, *unread_files) for name in _file_names(document)}
+    known_names = {name for document in (*named_documents, *unread_files) for name in names_of(document)}
     lost = tuple(written_name for name, written_name in names.items() if name not in known_names)
+    question = with_files_as_documents(question, named_documents)
     if not 0 < len(named_documents) < len(documents):
-        return NamedFiles(where, None, lost)
+        return NamedFiles(question, where, None, lost)
     note = f"Asked within {join_names(named_documents)}, which the question names."
-    return NamedFiles(where.intersect(Filter(documents=named_documents)), note, lost)
-
-
-def _file_names(document: str) -> set[str]:
-    return {document.casefold(), PurePosixPath(document).name.casefold()}
+    return NamedFiles(question, where.intersect(Filter(documents=named_documents)), note, lost)
 
 
 def lost_files_note(lost: Sequence[str], hits: Iterable[Hit]) -> str | None:

@@ -171,8 +171,8 @@ class Search:
         if self._collection is not None:
             with state.timed("search"):
                 narrowed = await self._run(query, within_named_files, query.text, self._collection, where)
-                where, note, lost = narrowed
-                structured = await self._run(query, structure_context, query.text, self._collection, where)
+                question, where, note, lost = narrowed
+                structured = await self._run(query, structure_context, question, self._collection, where)
             state.add_notes(note)
             if structured is not None:
                 state.add_notes(lost_files_note(lost, structured.hits))

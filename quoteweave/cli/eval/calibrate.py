@@ -109,22 +109,15 @@ def retriever_and_model(run: Path) -> tuple[str, str]:
     record = read_run_record(run)
     if "abstain" in record.fingerprints:
         raise UsageError(f"{run} abstained by a calibration itself; name a run that gave all its answers")
-    configuration = described.configuration
-    names = configuration.get("retriever")
-    model, scorer = (
-        str(configuration[key]) if configuration.get(key) else None for key in ("model", "sentence_scorer")
-    )
-    steps = {
-        step: str(configuration[step]) if configuration.get(step) else None for step in ("fusion", "expand", "rerank")
-    }
-    steps |= {name: described.fingerprints.get(name) for name in ("terms", "synonyms")}
+    names = record.configuration.get("retriever")
     retrievers = [str(name) for name in names] if isinstance(names, Sequence) and not isinstance(names, str) else []
     values = {key: str(value) for key, value in record.configuration.items() if value}
     model = model_name(values.get("model"), values.get("sentence_scorer"))
     if values.get("quotes") == "dataset":
         return GIVEN_QUOTES, model
     steps = {step: values.get(step) for step in ("fusion", "expand", "rerank")}
-    return retriever_name(retrievers, **steps, terms=record.fingerprints.get("terms")), model
+    steps |= {name: record.fingerprints.get(name) for name in ("terms", "synonyms")}
+    return retriever_name(retrievers, **steps), model
 
 
 def _correctness_check(source: CorrectnessSource, run: Path) -> CorrectnessCheck:

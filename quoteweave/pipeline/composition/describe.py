@@ -270,8 +270,7 @@ def describe_collection(
     settings, options = (settings or ChatSettings()).with_environment(), options or DescribeOptions()
     describer = _describer(collection, settings, options.calls)
     survey = describer.survey()
-    if survey.note:
-        progress.note(f"note: {survey.note}")
+    notes = _noted(survey.note, progress)
     pictures = list(survey.undescribed[: options.limit])
     failed, spent = dict[str, str](), [0, 0]
     if pictures:
@@ -320,11 +319,7 @@ def _describe(
             spent[1] += usage.output_tokens or 0
             task.advance()
 
-        failed = run_sync(describer.describe(pictures, concurrency=concurrency, on_done=on_done))
-    if describer.ended_early:
-        descriptions = pluralize(describer.ended_early, "description")
-        progress.note(f"note: {descriptions} may be cut short: the model was ended early, as at its limit of tokens")
-    return failed
+        return run_sync(describer.describe(pictures, concurrency=concurrency, on_done=on_done))
 
 
 def _pending(survey: Survey, pictures: int, settings: ChatSettings) -> PendingDescriptions:
