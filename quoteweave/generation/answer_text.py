@@ -75,8 +75,8 @@ def add_mark(sentence: str, mark: str) -> str:
 
 def is_code(text: str) -> bool:
     """Whether a paragraph that a text introduces ("run:") looks like code, a command or an address, not like prose."""
-    said = _LETTERS.search(text) is not None  # a "$" alone is left over from a table
-    return said and _PROSE_END.search(text) is None and _CODE.search(text) is not None
+    has_letters = _LETTERS.search(text) is not None  # a "$" alone is left over from a table
+    return has_letters and _PROSE_END.search(text) is None and _CODE.search(text) is not None
 
 
 def is_plainly_code(text: str) -> bool:

@@ -38,6 +38,14 @@ _MAX_PASSAGE_CHARACTERS = 2000
 """The most characters that a repeated passage may have."""
 _SOUGHT = 40
 """The number of last characters whose earlier occurrences are sought, to guess the length of a repeated passage."""
+NOTHING_RETRIEVED = "No quote was found that bears on this question, so it is not answered."
+CUT_SHORT = "The model reached its limit of tokens; the answer may be cut short."
+# How endpoints say that an answer is whole, or ends at the limit of tokens.
+_WHOLE = frozenset({"", "stop", "stop_sequence", "eos", "eos_token", "end_turn", "complete", "tool_calls", "tool_use"})
+_AT_LIMIT = frozenset({"length", "max_tokens"})
+MAX_REASON = 60
+"""Characters of such a reason that are told, at most."""
+_REASONING_END = "</think>"
 
 
 def ends_in_repetition(text: str) -> bool:
@@ -53,16 +61,6 @@ def ends_in_repetition(text: str) -> bool:
             return True
         place = tail.rfind(last, 0, place + _SOUGHT - 1)
     return False
-
-
-NOTHING_RETRIEVED = "No quote was found that bears on this question, so it is not answered."
-CUT_SHORT = "The model reached its limit of tokens; the answer may be cut short."
-# How endpoints say that an answer is whole, or ends at the limit of tokens.
-_WHOLE = frozenset({"", "stop", "stop_sequence", "eos", "eos_token", "end_turn", "complete", "tool_calls", "tool_use"})
-_AT_LIMIT = frozenset({"length", "max_tokens"})
-MAX_REASON = 60
-"""Characters of such a reason that are told, at most."""
-_REASONING_END = "</think>"
 
 
 class Messages(Protocol):

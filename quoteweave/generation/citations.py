@@ -99,10 +99,10 @@ class MarkResolver:
         """A part of the text without the whitespace at the text's beginning."""
         if self._begun:
             return part
-        rest = part.lstrip()
-        self._left_out += len(part) - len(rest)
-        self._begun = bool(rest)
-        return rest
+        stripped = part.lstrip()
+        self._left_out += len(part) - len(stripped)
+        self._begun = bool(stripped)
+        return stripped
 
     def _take(self, token: Mark | str) -> Iterable[AnswerPart]:
         if isinstance(token, Mark):
@@ -220,9 +220,12 @@ def build_answer(
     """
     resolver = MarkResolver(context)
     parts = resolver.end(text)
-    shown_text, citations = "".join(part.text for part in parts), [one for part in parts for one in part.citations]
+    shown_text, citations = (
+        "".join(part.text for part in parts),
+        [citation for part in parts for citation in part.citations],
+    )
     taken_out = _unresolved_warning(resolver.taken_out, "taken out of the answer")
-    left = _unresolved_warning(resolver.left, "left where {} stood")
+    left_in_place = _unresolved_warning(resolver.left, "left where {} stood")
     return Answer(
         question=question,
         status=status,
@@ -233,7 +236,7 @@ def build_answer(
         raw=text if shown_text != text else None,
         model=model,
         seconds=0.0,
-        warnings=(*warnings, *filter(None, (taken_out, left))),
+        warnings=(*warnings, *filter(None, (taken_out, left_in_place))),
     )
 
 
@@ -281,8 +284,8 @@ def with_citations(answer: Answer, changed: Iterable[Citation], warnings: Sequen
     """Replace citations of an answer by those with the same position and number; warnings stay unless given."""
     replacements = {(citation.start, citation.kind, citation.number): citation for citation in changed}
 
-    def change(own: Citation) -> Citation:
-        return replacements.get((own.start, own.kind, own.number), own)
+    def change(citation: Citation) -> Citation:
+        return replacements.get((citation.start, citation.kind, citation.number), citation)
 
     def change_block(block: AnswerBlock) -> AnswerBlock:
         match block:

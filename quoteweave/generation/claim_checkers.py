@@ -56,8 +56,8 @@ class ChatClaimChecker:
         return [None if isinstance(verdict, Exception) else verdict for verdict in verdicts]
 
     async def _judge(self, premise: str, claim: str) -> bool | None:
-        asked = self.prompt.render({"evidence": indented(premise), "claim": indented(claim)})
-        question: dict[str, object] = {"role": "user", "content": asked}
+        content = self.prompt.render({"evidence": indented(premise), "claim": indented(claim)})
+        question: dict[str, object] = {"role": "user", "content": content}
         messages = [question]
         for _ in range(MAX_ATTEMPTS):
             reply = (await self.model.complete(messages)).text

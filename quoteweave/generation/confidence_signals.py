@@ -26,9 +26,9 @@ def best_quote_coverage(question: str, context: Context) -> float:
     It is measured on one quote, because twenty together contain most words of any question. Captions, section titles
     and names of documents count as words of their quotes.
     """
-    held = [words_with_headings(hit.quote) for hit in context.hits]
-    weights = weigh_terms(question_terms(question), held)
-    return min(1.0, max((coverage(weights, words) for words in held), default=0.0))
+    words_of_quotes = [words_with_headings(hit.quote) for hit in context.hits]
+    weights = weigh_terms(question_terms(question), words_of_quotes)
+    return min(1.0, max((coverage(weights, words) for words in words_of_quotes), default=0.0))
 
 
 def supported_share(citations: Iterable[Citation]) -> float:
@@ -36,5 +36,5 @@ def supported_share(citations: Iterable[Citation]) -> float:
 
     0 without citations: an answer that cites nothing has no support.
     """
-    worth = [{"supported": 1.0, "unsupported": 0.0}.get(one.verdict or "", UNCHECKED) for one in citations]
+    worth = [{"supported": 1.0, "unsupported": 0.0}.get(citation.verdict or "", UNCHECKED) for citation in citations]
     return sum(worth) / len(worth) if worth else 0.0

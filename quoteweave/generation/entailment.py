@@ -199,8 +199,8 @@ class NliEntailment(LocalEntailment):
         label = entailment_class(model.config.id2label, self.checkpoint)
         with torch.inference_mode():
             logits = model(**self._padded(rows)).logits.float()
-        others = torch.cat([logits[:, :label], logits[:, label + 1 :]], dim=1)
-        margins: np.ndarray[Any, Any] = (logits[:, label] - others.amax(dim=1)).cpu().numpy()
+        other_logits = torch.cat([logits[:, :label], logits[:, label + 1 :]], dim=1)
+        margins: np.ndarray[Any, Any] = (logits[:, label] - other_logits.amax(dim=1)).cpu().numpy()
         return margins
 
 
@@ -209,13 +209,13 @@ def entailment_class(labels: dict[int, str], checkpoint: Path | str) -> int:
 
     Raises ModelFailed, which names the classes, unless it is exactly one of several.
     """
-    found = [number for number, label in labels.items() if label.strip().lower().startswith("entail")]
-    if len(found) != 1 or len(labels) < 2:
+    indices = [number for number, label in labels.items() if label.strip().lower().startswith("entail")]
+    if len(indices) != 1 or len(labels) < 2:
         raise ModelFailed(
             f"{checkpoint} does not tell entailment from all else: its classes are {', '.join(labels.values())}; "
             "one of them must be called entailment in id2label of its config.json, and one must mean something else"
         )
-    return found[0]
+    return indices[0]
 
 
 PREMISE_PREFIX, HYPOTHESIS_PREFIX = "premise: ", " hypothesis: "

@@ -113,9 +113,10 @@ def _cuts() -> re.Pattern[str]:
 def _quoted(claim: str, text: str) -> list[Range]:
     """Find the claim's quotations in the text."""
     quoted = [next(filter(None, groups)) for groups in _QUOTED.findall(claim)]
-    pieces = [folded_tokens(piece) for one in quoted for piece in _CUT.split(one)]
-    there = folded_tokens(text) if pieces else []
-    return [_range(run) for piece in pieces if len(piece) > 1 for run in _runs(piece, there) if _is_quoted(run, piece)]
+    pieces = [folded_tokens(piece) for quotation in quoted for piece in _CUT.split(quotation)]
+    text_tokens = folded_tokens(text) if pieces else []
+    pairs = ((run, piece) for piece in pieces if len(piece) > 1 for run in _runs(piece, text_tokens))
+    return [_range(run) for run, piece in pairs if _is_quoted(run, piece)]
 
 
 def _is_quoted(run: Sequence[FoldedToken], piece: Sequence[FoldedToken]) -> bool:
@@ -128,25 +129,27 @@ def _repeated(claim: str, text: str) -> list[Range]:
 
     What the text has several times is taken from the sentence that is closest to the claim.
     """
-    there = folded_tokens(text)
+    text_tokens = folded_tokens(text)
     long = [
-        run for run in _runs(folded_tokens(claim), there) if len(run) >= MIN_REPEATED_WORDS and _has_content_words(run)
+        run
+        for run in _runs(folded_tokens(claim), text_tokens)
+        if len(run) >= MIN_REPEATED_WORDS and _has_content_words(run)
     ]
     sentences = split_sentences(text) if long else []
-    return [_with_denial(text, sentences, _closest_place(claim, run, there, sentences)) for run in long]
+    return [_with_denial(text, sentences, _closest_place(claim, run, text_tokens, sentences)) for run in long]
 
 
 def _closest_place(
-    claim: str, run: Sequence[FoldedToken], there: Sequence[FoldedToken], sentences: Sequence[Sentence]
+    claim: str, run: Sequence[FoldedToken], text_tokens: Sequence[FoldedToken], sentences: Sequence[Sentence]
 ) -> Range:
     """Where the text has this sequence of words, in the sentence that is closest to the claim."""
-    size, run_words = len(run), [one[0] for one in run]
-    starts = (at for at, token in enumerate(there) if token[0] == run_words[0])
-    places = [_range(there[at : at + size]) for at in starts if [one[0] for one in there[at : at + size]] == run_words]
+    text_words, run_words, size = _words_of(text_tokens), _words_of(run), len(run)
+    starts = (at for at, word in enumerate(text_words) if word == run_words[0])
+    places = [_range(text_tokens[at : at + size]) for at in starts if text_words[at : at + size] == run_words]
     weights, amounts = _weights(claim), read_sentence(claim).amounts
 
     def likeness(place: Range) -> float:
-        around = next((one.text for one in sentences if one.start <= place[0] < one.end), "")
+        around = next((sentence.text for sentence in sentences if sentence.start <= place[0] < sentence.end), "")
         return sum(weights[word] for word in sorted(weights.keys() & stated_words(around, amounts)))
 
     return max(places, key=likeness) if len(places) > 1 else places[0]
@@ -154,7 +157,8 @@ def _closest_place(
 
 def _with_denial(text: str, sentences: Sequence[Sentence], supporting: Range) -> Range:
     """The range, extended to the beginning of its sentence if words there deny it."""
-    start = next((one.start for one in sentences if one.start <= supporting[0] < one.end), supporting[0])
+    around = (sentence.start for sentence in sentences if sentence.start <= supporting[0] < sentence.end)
+    start = next(around, supporting[0])
     before = (start, supporting[0])
     if supporting[0] - start > MAX_BEFORE or denials().search(text, *before) is None:
         return supporting
@@ -169,17 +173,22 @@ def _range(run: Sequence[FoldedToken]) -> Range:
     return run[0][1], run[-1][2]
 
 
-def _runs(claimed: Sequence[FoldedToken], there: Sequence[FoldedToken]) -> list[Sequence[FoldedToken]]:
+def _runs(claim_tokens: Sequence[FoldedToken], text_tokens: Sequence[FoldedToken]) -> list[Sequence[FoldedToken]]:
     """Word sequences common to both, except those after which each continues with a number of its own."""
-    if not alignable((one[0] for one in claimed), (one[0] for one in there)):
+    claim_words, text_words = _words_of(claim_tokens), _words_of(text_tokens)
+    if not alignable(claim_words, text_words):
         return []
-    matcher = SequenceMatcher(None, [one[0] for one in claimed], [one[0] for one in there], autojunk=False)
+    matcher = SequenceMatcher(None, claim_words, text_words, autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
     return [
-        there[block.b : block.b + block.size]
+        text_tokens[block.b : block.b + block.size]
         for block in blocks
-        if not (_is_number_at(claimed, block.a + block.size) and _is_number_at(there, block.b + block.size))
+        if not (_is_number_at(claim_tokens, block.a + block.size) and _is_number_at(text_tokens, block.b + block.size))
     ]
+
+
+def _words_of(tokens: Sequence[FoldedToken]) -> list[str]:
+    return [word for word, *_ in tokens]
 
 
 def _is_number_at(tokens: Sequence[FoldedToken], at: int) -> bool:
@@ -187,7 +196,7 @@ def _is_number_at(tokens: Sequence[FoldedToken], at: int) -> bool:
 
 
 def _has_content_words(run: Sequence[FoldedToken]) -> bool:
-    return len(words(" ".join(one[0] for one in run))) >= MIN_CONTENT_WORDS
+    return len(words(" ".join(_words_of(run)))) >= MIN_CONTENT_WORDS
 
 
 def _lacks_numbers(claim: str, text: str) -> bool:
@@ -201,7 +210,9 @@ def _covers_claim(claim: str, text: str, ranges: Sequence[Range]) -> bool:
     claim_words = set(words(claim))
     words_covered = claim_words.intersection(words(" ".join(text_at(text, part) for part in ranges)))
     around = [
-        one.text for one in split_sentences(text) if any(one.start < end and start < one.end for start, end in ranges)
+        sentence.text
+        for sentence in split_sentences(text)
+        if any(sentence.start < end and start < sentence.end for start, end in ranges)
     ]
     return bool(ranges) and claim_words.intersection(words(" ".join(around))) <= words_covered
 
@@ -209,10 +220,11 @@ def _covers_claim(claim: str, text: str, ranges: Sequence[Range]) -> bool:
 def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
     """Find the one or two sentences, or lines of a picture, that contain most of the claim's words by weight."""
     weights = _weights(claim)
-    parts = _lines(text) if pictured else [(one.start, one.end) for one in split_sentences(text)]
+    parts = _lines(text) if pictured else [(sentence.start, sentence.end) for sentence in split_sentences(text)]
     words_of_parts = [weights.keys() & set(words(text_at(text, part))) for part in parts]
     # A number alone, in a sentence that shares nothing else with the claim, is about something else.
-    numbers_needed = {word for one in words_of_parts if len(one) > 1 for word in one if has_digit(word)}
+    telling_parts = (part_words for part_words in words_of_parts if len(part_words) > 1)
+    numbers_needed = set(filter(has_digit, set[str]().union(*telling_parts)))
     chosen: list[tuple[int, set[str]]] = []
     covered: set[str] = set()
     for _ in range(MAX_SENTENCES):
@@ -303,13 +315,13 @@ def _denied(text: str, sentence: Range, starts: Sequence[int], opens: Sequence[b
     denying = [match.start() for match in denials().finditer(text, *sentence)]
     reported = [at for at, clause in zip(starts, opens, strict=True) if clause and _is_reported(text, sentence, at)]
     first = denying[0] if denying and reported and denying[0] < reported[-1] else sentence[1]
-    found, clause, next_denial = list[bool](), sentence[0], 0
+    are_denied, clause, next_denial = list[bool](), sentence[0], 0
     for at, opening in zip(starts, opens, strict=True):
         clause = at if opening else clause
         while next_denial < len(denying) and denying[next_denial] < at:
             next_denial += 1
-        found.append(first < at or (next_denial > 0 and denying[next_denial - 1] >= clause))
-    return found
+        are_denied.append(first < at or (next_denial > 0 and denying[next_denial - 1] >= clause))
+    return are_denied
 
 
 def _is_reported(text: str, sentence: Range, at: int) -> bool:

@@ -53,8 +53,6 @@ _WORDS: dict[Language, str] = {
         "para com em no na se não há foi este esta ao meu minha tem têm pode posso deve custa significa explique"
     ),
 }
-
-
 _WORD = lazy_regex(r"[^\W\d_]{2,}")  # single letters are initials and signs
 _SPANISH_MARK = lazy_regex("[¿¡]")
 _FUNCTION_WORDS: dict[Language, frozenset[str]] = {name: frozenset(_WORDS[name].split()) for name in get_args(Language)}

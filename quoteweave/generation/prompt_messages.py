@@ -42,10 +42,10 @@ class CitedMessages:
 
     def __init__(self, prompts_folder: Path | None = None, *, sources: bool = True) -> None:
         self._system_with_pictures = load_prompt(SYSTEM, prompts_folder)
-        own = prompts_folder is not None and has_prompt(SYSTEM, prompts_folder)
-        own_for_text = prompts_folder is not None and has_prompt(SYSTEM_TEXT, prompts_folder)
+        has_own = prompts_folder is not None and has_prompt(SYSTEM, prompts_folder)
+        has_own_for_text = prompts_folder is not None and has_prompt(SYSTEM_TEXT, prompts_folder)
         self._system_text_only = (
-            self._system_with_pictures if own and not own_for_text else load_prompt(SYSTEM_TEXT, prompts_folder)
+            self._system_with_pictures if has_own and not has_own_for_text else load_prompt(SYSTEM_TEXT, prompts_folder)
         )
         self._user = load_prompt(USER, prompts_folder)
         self._optional = ("abstention",) if prompts_folder is not None and is_shipped(prompts_folder) else ()
@@ -67,15 +67,15 @@ class CitedMessages:
             f"[{i}]{self._source(hit.quote)}\n{indented(hit.quote.shown_text)}"
             for i, hit in enumerate(context.texts, 1)
         ]
-        here = token_hex(16)  # a placeholder that no document can foresee
+        placeholder = token_hex(16)  # a placeholder that no document can foresee
         images = []
         for name, quote in image_quotes(context).items():
-            content = _heading(quote) + here if name in pictures else indented(quote.shown_text)
+            content = _heading(quote) + placeholder if name in pictures else indented(quote.shown_text)
             images.append(f"{name}{self._source(quote)}\n{content}")
         quotes = {"text_quotes": "\n\n".join(texts) or "(none)", "image_quotes": "\n\n".join(images) or "(none)"}
         prompt = self._user.render({**quotes, "question": query.text})
         urls = [pictures[name] for name in image_quotes(context) if name in pictures]
-        shown: object = with_pictures(prompt.split(here), urls) if urls else prompt
+        shown: object = with_pictures(prompt.split(placeholder), urls) if urls else prompt
         system_prompt = self._system_with_pictures if urls else self._system_text_only
         system = system_prompt.render({"abstention": ABSTENTION}, optional=self._optional)
         return [{"role": "system", "content": system}, {"role": "user", "content": shown}]
@@ -99,8 +99,8 @@ def with_pictures(texts: Sequence[str], urls: Sequence[str]) -> list[Part]:
     for text, url in zip(texts, urls, strict=False):
         parts.append({"type": "text", "text": text})
         parts.append({"type": "image_url", "image_url": {"url": url}})
-    rest = "".join(texts[len(urls) :])
-    return [*parts, {"type": "text", "text": rest}] if rest else parts
+    remaining = "".join(texts[len(urls) :])
+    return [*parts, {"type": "text", "text": remaining}] if remaining else parts
 
 
 def source_of(quote: Quote) -> str:
@@ -158,16 +158,16 @@ class SourceMessages:
                     f"{quote.image}, {quote.id} of question {self._example.id!r}, has no words and was not shown: it "
                     "cannot be read as a picture, or max_pictures is less than the question has"
                 )
-        here = token_hex(16)  # a placeholder that no document can foresee
+        placeholder = token_hex(16)  # a placeholder that no document can foresee
         shown = [
-            f"{source_name(quotes[name])}\n{here if name in urls else indented(quotes[name].shown_text)}"
+            f"{source_name(quotes[name])}\n{placeholder if name in urls else indented(quotes[name].shown_text)}"
             for name in self._order
         ]
         fields = {"question": query.text, "sources": "\n\n".join(shown)}
         if self._example.task in ("choose_answer", "choose_source"):
             fields["options"] = "\n".join(f"{letter}. {text}" for letter, text in self._options(quotes))
         prompt = self._prompts.user.render(fields)
-        parts = with_pictures(prompt.split(here), [urls[name] for name in self._order if name in urls])
+        parts = with_pictures(prompt.split(placeholder), [urls[name] for name in self._order if name in urls])
         system = self._prompts.system.render({})
         return [{"role": "system", "content": system}, {"role": "user", "content": parts if urls else prompt}]
 

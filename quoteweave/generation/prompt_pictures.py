@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 # Formats that endpoints accept. Of a GIF, they see the first frame.
 MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
 JPEG_QUALITY = 90
+PIXELS_PER_TOKEN = 750
+"""That of Anthropic's models, which count most tokens for a picture; Qwen's take 784 pixels, OpenAI's about 1000."""
+CACHE_BYTES = 64 * 1024 * 1024
+_AT_ONCE = 2  # pictures decoded at the same time: each may take hundreds of megabytes
+_ENTRY_OVERHEAD = 500  # bytes of a cache entry beside its URL, estimated generously
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +77,6 @@ def _shrunk(image: "Image.Image", max_pixels: int) -> "Image.Image":
     quicker = None if image.mode == "I;16" else 2.0  # Pillow cannot do this with 16 bits
     small = image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=quicker)
     return ImageOps.exif_transpose(small)
-
-
-PIXELS_PER_TOKEN = 750
-"""That of Anthropic's models, which count most tokens for a picture; Qwen's take 784 pixels, OpenAI's about 1000."""
-CACHE_BYTES = 64 * 1024 * 1024
-_AT_ONCE = 2  # pictures decoded at the same time: each may take hundreds of megabytes
-_ENTRY_OVERHEAD = 500  # bytes of a cache entry beside its URL, estimated generously
 
 
 class ImageSource(Protocol):
@@ -197,15 +195,15 @@ class InlinePictures:
             return self._coming[size]
 
     def _encode(self, size: tuple[str, int]) -> PictureUrl:
-        made: PictureUrl | None = None
+        picture: PictureUrl | None = None
         try:
-            made = encode(self.images(size[0]), size[1])
-            return made
+            picture = encode(self.images(size[0]), size[1])
+            return picture
         finally:
             with self._lock:
                 del self._coming[size]
-                if made is not None:
-                    self._keep(size, made)
+                if picture is not None:
+                    self._keep(size, picture)
 
     def _keep(self, size: tuple[str, int], picture: PictureUrl) -> None:
         self._kept[size] = picture

@@ -34,7 +34,7 @@ from quoteweave.core.text.question_words import (
     thing_kinds,
     verbs_of,
 )
-from quoteweave.core.text.tokens import name_words, words
+from quoteweave.core.text.tokens import has_digit, name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request
 from quoteweave.generation.sentence_kinds import words_of_limit
@@ -91,8 +91,6 @@ PERIODS = {
 }
 """Words of a question that answers say elsewhere, and of what: "the hourly pay" is "15 euros an hour"."""
 _NUMBER_AS_NAME = lazy_regex(r"\b(?!(?:the|which|what|total|average|maximum|large)\b)[a-z]{3,} number\b(?! of\b)")
-
-
 Pairs = frozenset[tuple[str, str]]
 """Pairs of words that are adjacent in a text."""
 
@@ -147,17 +145,17 @@ def question_terms(question: str) -> QuestionTerms:
     text = _ONE.sub(r"\1 a ", analysis.text)
     text = FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
     text = CALENDAR_YEAR.sub(r"calendar \1", text)
-    asked = _MAY_AS_VERB.sub(lambda match: match["how"] or "", text)
+    asked_text = _MAY_AS_VERB.sub(lambda match: match["how"] or "", text)
     in_names = _words_of_long_names(analysis.names)
-    kept = [word for word in words(asked, stem=False) if word not in request_words() or word in in_names]
-    small, every = foreign_function_words(text), words(" ".join(kept), keep_stop_words=True)
+    telling_words = [word for word in words(asked_text, stem=False) if word not in request_words() or word in in_names]
+    small, every = foreign_function_words(text), words(" ".join(telling_words), keep_stop_words=True)
     stems = [stem for stem in every if stem not in small] or every
     terms = tuple(dict.fromkeys(stems))
     capitals = {stem for name in analysis.names for stem in words(name)}
     return QuestionTerms(
         terms=terms,
         pairs=frozenset(itertools.pairwise(stems)),
-        names=frozenset(term for term in terms if term in capitals or any(map(str.isdigit, term))),
+        names=frozenset(term for term in terms if term in capitals or has_digit(term)),
         analysis=analysis,
     )
 
@@ -171,8 +169,8 @@ def _words_of_long_names(names: Sequence[str]) -> set[str]:
 
 def parts_of(question: str) -> list[QuestionTerms]:
     """Analyse each part of a question; one that names its thing by a pronoun has the first part's words for it, too."""
-    first, *others = map(question_terms, split_into_questions(question))
-    return [first, *(_about_thing_of(first, other) for other in others)]
+    first, *other_parts = map(question_terms, split_into_questions(question))
+    return [first, *(_about_thing_of(first, part) for part in other_parts)]
 
 
 def _about_thing_of(first: QuestionTerms, part: QuestionTerms) -> QuestionTerms:
@@ -202,15 +200,15 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     if question.analysis.asked_by == WHAT_MEANS and any(map(_CODE.match, terms)):  # "error E24" is E24
         terms = [term for term in terms if term not in thing_kinds()]
     # "Part" is a light word, but not in "part-time staff".
-    whole = question.names.union(words(" ".join(COMPOUND.findall(question.text))))
+    never_light = question.names.union(words(" ".join(COMPOUND.findall(question.text))))
     light = light_words(question.text)
-    heavy = [term for term in terms if term not in light or term in whole]
+    heavy = [term for term in terms if term not in light or term in never_light]
     return heavy if len(heavy) >= MIN_TERMS else terms
 
 
-def says_all(held: Iterable[str], asked: Collection[str]) -> bool:
+def says_all(text_words: Iterable[str], asked_words: Collection[str]) -> bool:
     """Whether the words of a text are all those asked, or others that mean the same ("employed" for "used")."""
-    return with_words_alike(frozenset(held), asked).issuperset(asked)
+    return with_words_alike(frozenset(text_words), asked_words).issuperset(asked_words)
 
 
 def with_quantity(text_words: frozenset[str], question: QuestionTerms, text: str) -> frozenset[str]:
@@ -228,9 +226,9 @@ def with_quantity(text_words: frozenset[str], question: QuestionTerms, text: str
     return text_words.union(quantity.acts, words(question.asked_by)) if measured else text_words
 
 
-def with_other_words(held: frozenset[str], question: QuestionTerms, text: str) -> frozenset[str]:
+def with_other_words(text_words: frozenset[str], question: QuestionTerms, text: str) -> frozenset[str]:
     """Return words of a text, and those of the question that it says otherwise: by its quantity, or by words alike."""
-    return with_words_alike(with_quantity(held, question, text), question.terms)
+    return with_words_alike(with_quantity(text_words, question, text), question.terms)
 
 
 def _is_valid_itself(clause: str, question: QuestionTerms) -> bool:
@@ -265,13 +263,13 @@ def weigh_terms(
     `rarity` is the rarity of words in the whole collection, 0 to 1, where it is known; it replaces their rarity among
     the sentences.
     """
-    held = [frozenset(sentence) for sentence in sentences]
+    word_sets = [frozenset(sentence) for sentence in sentences]
     weights, subject, light_terms = {}, question.subject, light_words(question.text)
     for term in question.terms:
-        frequency = sum(term in sentence for sentence in held)
+        frequency = sum(term in sentence for sentence in word_sets)
         missing = frequency == 0 and term in question.names
         light = term in light_terms and term not in subject
-        rare = max(MIN_WORD_WEIGHT, (rarity or {}).get(term, _rarity_among(len(held), frequency)))
+        rare = max(MIN_WORD_WEIGHT, (rarity or {}).get(term, _rarity_among(len(word_sets), frequency)))
         weights[term] = MISSING_NAME if missing else LIGHT_WEIGHT if light else rare
     total = math.fsum(weights.values())
     return {term: weight / total for term, weight in weights.items()}
@@ -284,14 +282,14 @@ def weights_by_document(hits: Iterable[Hit], weights: Mapping[str, float]) -> di
     document a word's weight is multiplied by the mean of 1 and its rarity among the quotes found. The sum of the
     weights of all words that these have stays the same.
     """
-    held: dict[str, list[frozenset[str]]] = {}
+    words_by_document: dict[str, list[frozenset[str]]] = {}
     for hit in hits:
-        held.setdefault(hit.quote.document, []).append(frozenset(quote_words(hit.quote)))
-    return {document: _weights_among(quotes, weights) for document, quotes in held.items()}
+        words_by_document.setdefault(hit.quote.document, []).append(frozenset(quote_words(hit.quote)))
+    return {document: _weights_among(quotes, weights) for document, quotes in words_by_document.items()}
 
 
 def _weights_among(quotes: Collection[frozenset[str]], weights: Mapping[str, float]) -> dict[str, float]:
-    counts = {word: sum(word in own for own in quotes) for word in weights}
+    counts = {word: sum(word in words_of_quote for words_of_quote in quotes) for word in weights}
     rarer = {
         word: weights[word] * (1 + _rarity_among(len(quotes), count)) / 2 for word, count in counts.items() if count
     }
@@ -304,11 +302,11 @@ def _rarity_among(count: int, frequency: int) -> float:
     return math.log((count + 1) / (frequency + 0.5)) / math.log((count + 1) / 0.5)
 
 
-def coverage(weights: Mapping[str, float], held: Iterable[str]) -> float:
-    """The share of the question's weight that falls on the words `held`, 0 to 1; 0 for a question without words."""
-    there = held if isinstance(held, Set) else set(held)
+def coverage(weights: Mapping[str, float], text_words: Iterable[str]) -> float:
+    """The share of the question's weight that falls on words of a text, 0 to 1; 0 for a question without words."""
+    word_set = text_words if isinstance(text_words, Set) else set(text_words)
     # fsum, so that the sum is the same in whatever order the words come.
-    return math.fsum(weight for word, weight in weights.items() if word in there)
+    return math.fsum(weight for word, weight in weights.items() if word in word_set)
 
 
 def adjacency(question: QuestionTerms, sentence: Sequence[str]) -> float:
@@ -318,15 +316,15 @@ def adjacency(question: QuestionTerms, sentence: Sequence[str]) -> float:
 
 def without_compounds(text: str, question: str) -> str:
     """A text without compounds that a question lacks; "realizou-se" is none, but a verb with its pronoun."""
-    asked, small = question.casefold(), foreign_function_words(question)
+    folded_question, small = question.casefold(), foreign_function_words(question)
 
-    def kept(found: re.Match[str]) -> str:
-        return found[0] if found[0].casefold() in asked or not small.isdisjoint(words(found[0])) else " "
+    def keep_if_asked(match: re.Match[str]) -> str:
+        return match[0] if match[0].casefold() in folded_question or not small.isdisjoint(words(match[0])) else " "
 
-    return COMPOUND.sub(kept, text)
+    return COMPOUND.sub(keep_if_asked, text)
 
 
-def overlap(one: Iterable[str], other: Iterable[str]) -> float:
+def overlap(first_words: Iterable[str], second_words: Iterable[str]) -> float:
     """The Jaccard similarity of two sets of words, 0 to 1."""
-    first, second = set(one), set(other)
+    first, second = set(first_words), set(second_words)
     return len(first & second) / (len(first | second) or 1)

@@ -122,11 +122,11 @@ def _shortest_spans(text: str, places: Sequence[tuple[int, int]], subject: Set[s
 
 def begins_with(text: str, subject: str) -> bool:
     """Whether a sentence begins with the subject, or with an article or names before it ("The GNU linker")."""
-    asked, said = frozenset(words(subject)), frozenset(subject.casefold().split())
+    subject_stems, subject_words = frozenset(words(subject)), frozenset(subject.casefold().split())
     for match in WORD.finditer(text):
-        if words(match[0]) and asked.issuperset(words(match[0])):
+        if words(match[0]) and subject_stems.issuperset(words(match[0])):
             return True
-        if not (match[0][:1].isupper() or match[0].casefold() in said or _ARTICLE.fullmatch(f"{match[0]} ")):
+        if not (match[0][:1].isupper() or match[0].casefold() in subject_words or _ARTICLE.fullmatch(f"{match[0]} ")):
             return False
     return False
 
@@ -174,7 +174,7 @@ def clauses_of(text: str) -> list[str]:
     ['The hall is swept every day', 'the boilers are inspected.']
     """
     parts = CLAUSES.split(text)
-    return parts if _SAID_OF_ALL.match(text) else [one for part in parts for one in _JOINED_CLAUSE.split(part)]
+    return parts if _SAID_OF_ALL.match(text) else [clause for part in parts for clause in _JOINED_CLAUSE.split(part)]
 
 
 # "See page 4" does not say it yet, and "Use the big one instead" is not about this one.
@@ -202,8 +202,6 @@ _DENIES = lazy_regex(
     r"|forbidden|banned|prohibit(?:s|ed)|except|exclud(?:es|ed|ing)|nicht|nie|niemals|keine?[mnrs]?|vermeiden|verboten|untersagt)\b",
     re.IGNORECASE,
 )
-
-
 _NOT_SO = lazy_regex(
     r"\b(?:(?:not(?!\s+only\b)|never|cannot|\w+n[’']t)\s+(?:\w+ly\s+)?|(?:declin|refus)\w*\s+to\s+)(\w+)", re.IGNORECASE
 )
@@ -248,8 +246,8 @@ def has_denying_word(text: str) -> bool:
 def only_denied_words(text: str) -> frozenset[str]:
     """The words that occur only after a "not": "lean", in "those who do not lean to a party"."""
     after = Counter(word for match in _NOT_SO.finditer(text) for word in words(match[1]))
-    said = Counter(words(text))
-    return frozenset(word for word, times in after.items() if said[word] == times)
+    counts = Counter(words(text))
+    return frozenset(word for word, times in after.items() if counts[word] == times)
 
 
 def ends_by_denying(text: str) -> bool:
@@ -319,8 +317,6 @@ _OVER = (
 _UNDER = (
     r"under|below|(?:less|fewer|younger|shorter|smaller|lower|lighter)\s+than|at\s+most|up\s+to|until|maximum(?:\s+of)?"
 )
-
-
 _ASKS_LIMIT = lazy_regex(
     r"\W*what(?:['’]s|\s+(?:is|are))\s+the\s+"
     r"(?P<asked>(?:(?P<most>highest|largest|longest|greatest|biggest|heaviest)|lowest|smallest|shortest)\s+"
@@ -330,7 +326,7 @@ _ASKS_LIMIT = lazy_regex(
 _TIME_UNIT = r"(?:minute|hour|day|night|week|month|year)s?\b"
 _AT_MOST = r"maximum(?:\s+of)?|at\s+most|up\s+to|(?:no|not)\s+more\s+than|capped\s+at|limited\s+to|not\s+exceed"
 _AT_LEAST = r"minimum(?:\s+of)?|at\s+least|(?:no|not)\s+(?:less|fewer)\s+than|not\s+below"
-_NUMBER = r"(?:\d[\d.,]*|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)"
+_NUMBER = rf"(?:\d[\d.,]*|(?:one|{FEW})\b)"
 _OVER_IT = r"(?:or|and)\s+(?:over|above|older|more|up|longer|higher|heavier|larger)"
 _UNDER_IT = r"(?:or|and)\s+(?:under|below|younger|fewer|less|shorter|lower|lighter|smaller)"
 

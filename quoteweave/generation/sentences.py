@@ -90,8 +90,6 @@ _OPENERS = (
     "The This These Those That It In On At He She We They However But And If When For As There Then Our Its His Her"
 )
 _STARTERS = frozenset(_OPENERS.split())
-
-
 MAX_ENTRY, MAX_AMOUNT = 200, 60
 """The most characters of a text with a label, and of one that opens with a number, that may say one thing by itself."""
 MAX_RUN_IN = 3
@@ -115,10 +113,10 @@ def text_of(quote: Quote) -> str:
 
 def sentence_texts(text: str, end: str = "") -> list[str]:
     """The texts of `split_sentences`; `end` finishes the last one, if it continues on the next page."""
-    found = [sentence.text for sentence in split_sentences(text)]
-    if found and end:
-        found[-1] = with_end(found[-1], end)
-    return found
+    texts = [sentence.text for sentence in split_sentences(text)]
+    if texts and end:
+        texts[-1] = with_end(texts[-1], end)
+    return texts
 
 
 def split_sentences(text: str) -> list[Sentence]:
@@ -172,8 +170,8 @@ def heading_line(text: str) -> str:
     >>> heading_line("Hiring boats\\nA boat can be hired by all members of the club."), heading_line("Led by\\nIda.")
     ('Hiring boats', '')
     """
-    line, _, rest = text.strip().partition("\n")
-    following = rest.partition("\n")[0].strip()
+    line, _, text_below = text.strip().partition("\n")
+    following = text_below.partition("\n")[0].strip()
     is_ended = len(line) + 1 + len(following.partition(" ")[0]) <= HEADING_SHARE * len(following)
     if not is_ended or _separates_terms(text.strip(), 0, len(line)):  # "When: 3 May, 14:00", above "Where: …"
         return ""
@@ -186,10 +184,10 @@ def run_in_heading(text: str) -> str:
     >>> run_in_heading("Quiet hours. From 22:00 to 6:00, no noise may be made."), run_in_heading("It rained. We left.")
     ('Quiet hours', '')
     """
-    first, *others = split_sentences(text)[:2] or [Sentence("", 0, 0)]
+    first, *following = split_sentences(text)[:2] or [Sentence("", 0, 0)]
     title = first.text.removesuffix(".")
     is_title = title != first.text and title[:1].isupper() and len(words(title)) == len(title.split()) <= MAX_RUN_IN
-    return title if others and is_title else ""
+    return title if following and is_title else ""
 
 
 def _add(sentences: list[Sentence], text: str, start: int, end: int) -> None:
@@ -261,6 +259,9 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     if last.casefold() in _SHORT or _DOTTED.fullmatch(before):
         return word in _STARTERS or (
             not (following and len(word) == 1 and text.startswith(".", following.end()))
-            and any(one.search(text, max(start, match.start() - 40), match.start()) for one in (_MEASURED, _LETTERED))
+            and any(
+                pattern.search(text, max(start, match.start() - 40), match.start())
+                for pattern in (_MEASURED, _LETTERED)
+            )
         )
     return True

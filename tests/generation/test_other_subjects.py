@@ -27,7 +27,7 @@ LAW = "The Authority decides within 20 days, and the party may turn to the Tribu
 def test_what_is_said_of_another_is_found(sentence: str, evidence: str, said: str) -> None:
     found = find_other_subject(sentence, [one.text for one in split_sentences(evidence)])
     assert found is not None
-    assert found.said == said
+    assert found.stated == said
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,11 @@ class Amount:
         """Whether its unit is a currency."""
         return self.unit is not None and self.unit.dimension in CURRENCIES
 
+    @property
+    def is_percentage(self) -> bool:
+        """Whether its unit is per cent."""
+        return self.unit is not None and self.unit.dimension == "percent"
+
     def same(self, other: "Amount", scale: Decimal = Decimal(1)) -> bool:
         """Whether the other number, times `scale`, equals this one; units are converted where both have one."""
         if self.unit is None or other.unit is None:
@@ -166,9 +171,9 @@ def read_amounts(text: str) -> list[Amount]:
         else:
             amounts.append(_fraction(match[0], value, match["after"].removesuffix("s")))
     # "A quarter of" may also be part of a year or of a town.
-    found = _ONE_PART.finditer(folded)
-    parts = (one for one in found if one["changed"] or (one["whole"] and one["part"] != "quarter"))
-    return [*amounts, *(_fraction(one["written"], Decimal(1), one["part"]) for one in parts)]
+    matches = _ONE_PART.finditer(folded)
+    parts = (match for match in matches if match["changed"] or (match["whole"] and match["part"] != "quarter"))
+    return [*amounts, *(_fraction(match["written"], Decimal(1), match["part"]) for match in parts)]
 
 
 def _is_fraction(match: re.Match[str], value: Decimal) -> bool:
@@ -259,8 +264,8 @@ def _digits(match: re.Match[str]) -> tuple[str, int]:
     if match["dotted"]:
         digits = match["dotted"].replace(".", "").replace(",", ".")
     elif match["comma"]:
-        whole, _, rest = match["comma"].partition(",")
-        digits = f"{whole}.{rest}"
+        integer, _, fraction = match["comma"].partition(",")
+        digits = f"{integer}.{fraction}"
     else:
         digits = (match["grouped"] or match["plain"] or "").replace(",", "")
         digits = digits or match["spaced"].replace(" ", "").replace(",", ".")

@@ -79,14 +79,16 @@ def cited_claims(answer: Answer) -> list[tuple[Claim, list[Citation]]]:
     for citation in answer.citations:
         by_start.setdefault(citation.start, []).append(citation)
     claims = claims_of(answer.text)
-    return [(claim, [one for mark in claim.marks for one in by_start.get(mark.start, ())]) for claim in claims]
+    return [
+        (claim, [citation for mark in claim.marks for citation in by_start.get(mark.start, ())]) for claim in claims
+    ]
 
 
 def limit_warnings(warnings: Sequence[str]) -> list[str]:
     """Remove repeated warnings, and limit their number to `MAX_WARNINGS`."""
-    each = list(dict.fromkeys(warnings))
-    more = len(each) - MAX_WARNINGS
-    return each if more <= 0 else [*each[:MAX_WARNINGS], f"…and {more} more of this sort."]
+    unique = list(dict.fromkeys(warnings))
+    more = len(unique) - MAX_WARNINGS
+    return unique if more <= 0 else [*unique[:MAX_WARNINGS], f"…and {more} more of this sort."]
 
 
 def _verdict_warnings(verdicts: Sequence[bool | None]) -> list[str]:

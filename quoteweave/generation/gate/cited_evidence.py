@@ -62,7 +62,7 @@ class CitedEvidence:
 
     def has_sentence(self, text: str) -> bool:
         """Whether a text has the words of a whole sentence of the quotes, in their order, whatever the punctuation."""
-        return any(_words_in_order(text) == _words_in_order(one) for one in self.sentences)
+        return any(_words_in_order(text) == _words_in_order(sentence) for sentence in self.sentences)
 
     @cached_property
     def scales(self) -> frozenset[Decimal]:
@@ -138,7 +138,7 @@ class CitedEvidence:
     def has_similar_code(self, code: str) -> bool:
         """Whether a code of the same letters occurs with other digits."""
         letters = code_letters(code)
-        return bool(letters) and any(code_letters(own) == letters for own in self._codes)
+        return bool(letters) and any(code_letters(cited_code) == letters for cited_code in self._codes)
 
     def has_words(self, quoted: str) -> bool:
         """Whether these words occur in this order, ignoring hyphens at line ends and letters that OCR confuses."""

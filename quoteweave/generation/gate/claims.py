@@ -100,12 +100,12 @@ class ClaimReader:
             if place is None:
                 owned.insert(bisect_right(owned, start, key=itemgetter(0)), (start, end, [mark]))
             else:
-                first, last, its = owned[place]
-                its.append(mark)
-                owned[place] = (min(first, start), max(last, end), its)
+                first, last, sentence_marks = owned[place]
+                sentence_marks.append(mark)
+                owned[place] = (min(first, start), max(last, end), sentence_marks)
         return [
-            Claim(at + start, at + end, strip_marks(text[start:end], its, at + start), tuple(its))
-            for start, end, its in owned
+            Claim(at + start, at + end, strip_marks(text[start:end], marks, at + start), tuple(marks))
+            for start, end, marks in owned
         ]
 
 

@@ -33,9 +33,9 @@ def closest_sentences(statement: str, evidence: CitedEvidence) -> list[str]:
     closest, numbers = evidence.closest_sentences(content_words_of(statement)), set(_NUMBER.findall(statement))
     if len(closest) < 2 or not numbers:
         return closest
-    held = [len(numbers.intersection(_NUMBER.findall(one))) for one in closest]
-    most = max(held)
-    return [one for one, count in zip(closest, held, strict=True) if count == most]
+    counts = [len(numbers.intersection(_NUMBER.findall(sentence))) for sentence in closest]
+    most = max(counts)
+    return [sentence for sentence, count in zip(closest, counts, strict=True) if count == most]
 
 
 def closest_part(sentence: str, content_words: Set[str]) -> str:

@@ -17,6 +17,8 @@ MONTHS = (
     *("july", "august", "september", "october", "november", "december"),
 )
 """Names of months, grouped by month from January on."""
+MONTH_NAMES = "|".join(map(str.capitalize, MONTHS))
+"""A pattern of these with their capitals."""
 WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 """A pattern for the days of the week."""
 RECENT_YEAR = lazy_regex(r"(?:19|20)\d\d")
@@ -47,8 +49,6 @@ _CLOCK = lazy_regex(
     r"|(?<![\d:.,])(?P<alone>1[0-2]|[1-9]) ?(?P<side>[ap])\.?m\b\.?",
     re.IGNORECASE,
 )
-
-
 _OF_DATES = frozenset(words(f"fiscal financial year ended end {' '.join(MONTHS)}"))
 
 
@@ -119,10 +119,10 @@ def _date(match: re.Match[str]) -> Date:
     parts = match.groupdict()
     year = int(parts["year"]) if parts.get("year") else None
     if parts.get("one"):
-        one, two = int(parts["one"]), int(parts["two"])
+        first, second = int(parts["one"]), int(parts["two"])
         # Month first is as common as day first; only a number above 12 distinguishes them.
-        day, month = (two, one) if two > 12 else (one, two)
-        return Date(match[0], month, day, year, swapped=max(one, two) <= 12)
+        day, month = (second, first) if second > 12 else (first, second)
+        return Date(match[0], month, day, year, swapped=max(first, second) <= 12)
     written = parts["month"]
     month = int(written) if written.isdigit() else _NUMBERS[written[:3].casefold()]
     return Date(match[0], month, int(parts["day"]) if parts.get("day") else None, year)

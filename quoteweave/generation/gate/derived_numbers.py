@@ -52,8 +52,8 @@ def is_rounded(amount: Amount, evidence: CitedEvidence, sentence: str) -> bool:
     value, step = float(amount.value), float(amount.step)
     digits = str(amount.value).replace(".", "").strip("0")
     if _HEDGED.search(_before(amount, sentence)) and step >= 1 and not amount.fraction:
-        whole = str(int(amount.value))
-        step *= 10 ** (len(whole) - len(whole.rstrip("0")))
+        integer = str(int(amount.value))
+        step *= 10 ** (len(integer) - len(integer.rstrip("0")))
     elif len(digits) < 2 and not amount.fraction:
         return False
     finer = [other for other in evidence.amounts if not other.year and _units_agree(amount, other)]
@@ -145,7 +145,7 @@ def _follows_from(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str], 
 def _results(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str]) -> Iterator[float]:
     first, second = (float(member.value) for member in pair)
     # "32.6 percent over five seeds" does not give 27.6 percent.
-    alike = _units_agree(*pair) and len({_is_percentage(member) for member in pair}) == 1
+    alike = _units_agree(*pair) and len({member.is_percentage for member in pair}) == 1
     if alike and all(_units_agree(amount, member) for member in pair):
         if "sum" in kinds:
             yield first + second
@@ -153,7 +153,7 @@ def _results(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str]) -> It
             yield abs(first - second)
     if not (first and second):
         return
-    if not _is_percentage(amount):
+    if not amount.is_percentage:
         if "ratio" in kinds:
             yield from (first / second, second / first, first * second)
         return
@@ -161,10 +161,6 @@ def _results(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str]) -> It
         yield from (100 * first / second, 100 * second / first)
     if alike and "difference" in kinds:
         yield from (100 * abs(first - second) / first, 100 * abs(first - second) / second)
-
-
-def _is_percentage(amount: Amount) -> bool:
-    return amount.unit is not None and amount.unit.dimension == "percent"
 
 
 def _is_sequence_total(amount: Amount, evidence: CitedEvidence, *, mean: bool) -> bool:
@@ -175,8 +171,11 @@ def _is_sequence_total(amount: Amount, evidence: CitedEvidence, *, mean: bool) -
     value, step = float(amount.value), float(amount.step)
     alike = (
         [float(other.value) for other in run if not other.year and _units_agree(amount, other)]
-        for whole in evidence.runs
-        for run in ([one for one in whole if _is_percentage(one)], [one for one in whole if not _is_percentage(one)])
+        for numbers in evidence.runs
+        for run in (
+            [number for number in numbers if number.is_percentage],
+            [number for number in numbers if not number.is_percentage],
+        )
     )
     for values in alike:
         for first in range(len(values)):
@@ -200,9 +199,9 @@ def _is_duration(amount: Amount, evidence: CitedEvidence) -> bool:
     return len(points) <= MAX_NUMBERS and any(abs(a - b) * factor == wanted for a, b in combinations(sorted(points), 2))
 
 
-def _units_agree(one: Amount, other: Amount) -> bool:
+def _units_agree(first: Amount, second: Amount) -> bool:
     """Whether they have the same unit, or one of them has none."""
-    return one.unit is None or other.unit is None or one.unit == other.unit
+    return first.unit is None or second.unit is None or first.unit == second.unit
 
 
 def _within_precision(value: float, result: float, step: float) -> bool:

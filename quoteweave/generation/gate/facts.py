@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.tokens import RAISED, SUPERSCRIPT, normalize_text, words
+from quoteweave.core.text.tokens import RAISED, SUPERSCRIPT, has_digit, normalize_text, words
 from quoteweave.core.text.units import find_unit
 from quoteweave.generation.gate.amounts import BASE_MARK, Amount, read_amounts
 from quoteweave.generation.gate.dates import Date, extract_dates, extract_times
@@ -83,7 +83,7 @@ class Facts:
 class Difference(NamedTuple):
     """A number, name or phrase as a sentence has it, and what its evidence has in its place."""
 
-    said: str
+    stated: str
     cited: str
 
 
@@ -121,9 +121,9 @@ def _divided(match: re.Match[str]) -> str:
     return _in_decimals(match["whole"], value)
 
 
-def _in_decimals(whole: str | None, fraction: float) -> str:
+def _in_decimals(integer: str | None, fraction: float) -> str:
     """A whole number, if there is one, and a fraction below 1: "1.333"."""
-    return (whole or "0") + f"{fraction:.3f}".strip("0")
+    return (integer or "0") + f"{fraction:.3f}".strip("0")
 
 
 def _power(match: re.Match[str], *, may_be_note: bool) -> str:
@@ -142,8 +142,10 @@ def read_sentence(text: str) -> Facts:
     """Extract the facts of a sentence, keeping quotations apart from the rest."""
     quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(text)]
     pieces = (piece.strip(" .,;:!?") for quotation in quoted for piece in _OMISSION.split(quotation))
-    rest = _facts(normalize_notation(_QUOTED.sub(" ", text)))
-    return Facts(rest.amounts, rest.dates, rest.clocks, rest.codes, tuple(piece for piece in pieces if piece))
+    unquoted = _facts(normalize_notation(_QUOTED.sub(" ", text)))
+    return Facts(
+        unquoted.amounts, unquoted.dates, unquoted.clocks, unquoted.codes, tuple(piece for piece in pieces if piece)
+    )
 
 
 @lru_cache(maxsize=1024)  # a quote is needed for each sentence that cites it, or another quote of its document
@@ -167,8 +169,8 @@ def stated_words(sentence: str, amounts: Sequence[Amount]) -> frozenset[str]:
     >>> sorted(stated_words("Errors fell by 38.7 percent.", claimed))
     ['38.7', 'error', 'fell', 'fifth', 'percent', 'two']
     """
-    own = read_sentence(sentence).amounts if amounts else ()
-    stated = (one.text for one in amounts if any(map(one.may_be, own)))
+    sentence_amounts = read_sentence(sentence).amounts if amounts else ()
+    stated = (amount.text for amount in amounts if any(map(amount.may_be, sentence_amounts)))
     return frozenset(words(sentence)).union(*map(words, stated))
 
 
@@ -181,7 +183,7 @@ def repair(text: str) -> str:
 def _as_digits(match: re.Match[str]) -> str:
     token = match[0]
     # `5l` is five litres.
-    if not any(map(str.isdigit, token)) or re.fullmatch(r"\d+l[.,]*", token):
+    if not has_digit(token) or re.fullmatch(r"\d+l[.,]*", token):
         return token
     return token.translate(str.maketrans("OolI", "0011"))
 

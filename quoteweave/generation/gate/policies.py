@@ -23,6 +23,9 @@ from quoteweave.generation.gate.claims import Claim, ClaimReader
 from quoteweave.generation.gate.sentence_check import check_sentence
 
 NOT_SUPPORTED = "The checker does not find it supported by what it cites."
+Policy = Literal["report", "drop", "refuse"]
+"""Report only, drop the sentences concerned, or withhold the whole answer."""
+REFUSAL = "The answer that was written is not shown, because what it cites does not support it."
 
 
 class UnsupportedFilter:
@@ -46,7 +49,7 @@ class UnsupportedFilter:
 
     def take(self, blank: str, text: str, claim: Claim, citations: Sequence[Citation]) -> list[AnswerPart]:
         """Take the next claim: `text`, preceded by `blank`, with its checked citations; return what is shown of it."""
-        failed = next((why for one in citations if (why := citation_failure(one)) is not None), None)
+        failed = next((why for citation in citations if (why := citation_failure(citation)) is not None), None)
         reason = "It comes after what was taken out." if failed is None else failed
         if self._gap and failed is None:
             bridge = widest_blank([*self._gap, blank], text[0]) if self._shown.length else ""
@@ -92,12 +95,6 @@ def citation_failure(citation: Citation) -> str | None:
     return NOT_SUPPORTED if citation.checker_verdict is False else None
 
 
-Policy = Literal["report", "drop", "refuse"]
-"""Report only, drop the sentences concerned, or withhold the whole answer."""
-
-REFUSAL = "The answer that was written is not shown, because what it cites does not support it."
-
-
 def apply_policy(answer: Answer, policy: Policy) -> Answer:
     """Apply a policy to a checked answer; return the answer itself where no citation failed, or under `report`.
 
@@ -105,7 +102,7 @@ def apply_policy(answer: Answer, policy: Policy) -> Answer:
     sentence with such a citation, `refuse` withholds the whole answer; warnings give the sentences and reasons, and
     `Answer.raw` keeps the original text. Where `drop` would leave nothing cited, the answer is refused too.
     """
-    if policy == "report" or all(citation_failure(one) is None for one in answer.citations):
+    if policy == "report" or all(citation_failure(citation) is None for citation in answer.citations):
         return answer
     dropper, at = UnsupportedFilter(), 0
     parts = []
@@ -122,7 +119,7 @@ def apply_policy(answer: Answer, policy: Policy) -> Answer:
     warnings = limit_warnings(notes)
     if refused:
         return withheld(answer, REFUSAL, warnings)
-    text, cited = "".join(one.text for one in parts), tuple(one for part in parts for one in part.citations)
+    text, cited = "".join(part.text for part in parts), tuple(citation for part in parts for citation in part.citations)
     images = {block.citation.number: block.image for block in answer.blocks if isinstance(block, ImageBlock)}
     return answer.model_copy(
         update={
@@ -169,7 +166,7 @@ class StreamingFilter:
                 self._text[claim.start - self._at : claim.end - self._at],
             )
             self._text, self._at = self._text[claim.end - self._at :], claim.end
-            citations = [one for mark in claim.marks for one in self._citations.pop(mark.start, ())]
+            citations = [citation for mark in claim.marks for citation in self._citations.pop(mark.start, ())]
             if citations:
                 checked = check_sentence(
                     text, citations, self._context, question=self._question, statement=claim.sentence

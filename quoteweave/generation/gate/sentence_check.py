@@ -114,10 +114,10 @@ def check_sentence(
     overall = _gravest_finding(statement, facts, facts_of_question, evidence)
     checked = []
     for citation in citations:
-        found, quote = overall, quotes[citation.kind, citation.number]
-        if found is _SUPPORTED and quote is not None and len(evidence.quotes) > 1:
-            found = _finding_on_one(quote, statement, facts)
-        checked.append(citation.model_copy(update=asdict(found)))
+        finding, quote = overall, quotes[citation.kind, citation.number]
+        if finding is _SUPPORTED and quote is not None and len(evidence.quotes) > 1:
+            finding = _finding_on_one(quote, statement, facts)
+        checked.append(citation.model_copy(update=asdict(finding)))
     return tuple(checked)
 
 
@@ -151,8 +151,8 @@ def _is_small_count(amount: Amount) -> bool:
 
 def _evidence(cited: Sequence[Quote], context: Context) -> CitedEvidence:
     documents = {quote.document for quote in cited}
-    given = (hit.quote for hit in context.hits)
-    return CitedEvidence(cited, beside=(quote for quote in given if quote.document in documents))
+    quotes = (hit.quote for hit in context.hits)
+    return CitedEvidence(cited, beside=(quote for quote in quotes if quote.document in documents))
 
 
 def _without(facts: Facts, known: Facts) -> Facts:
@@ -195,10 +195,10 @@ def _missing_facts(statement: str, facts: Facts, evidence: CitedEvidence) -> Ite
     """Yield a finding for each fact that does not occur in the quotes."""
     amounts = [amount for amount in facts.amounts if not _is_article(amount)]
     occurs = [evidence.has_amount(amount) for amount in amounts]
-    present = [amount for amount, there in zip(amounts, occurs, strict=True) if there]
+    present = [amount for amount, is_present in zip(amounts, occurs, strict=True) if is_present]
     normalised = normalize_notation(statement)
-    for amount, there in zip(amounts, occurs, strict=True):
-        if not there:
+    for amount, is_present in zip(amounts, occurs, strict=True):
+        if not is_present:
             yield _missing_amount(amount, evidence, normalised, present)
     absent = [date.text for date in facts.dates if not evidence.has_date(date)]
     absent += [written for written, minutes in facts.clocks if minutes not in evidence.clocks]
@@ -241,8 +241,8 @@ def _explanation_of(amount: Amount, evidence: CitedEvidence, statement: str, pre
     return "may count what it cites" if small else None
 
 
-def _not_found(what: str) -> _Finding:
-    return _Finding("unsupported", f"{what} does not occur in what it cites.")
+def _not_found(missing: str) -> _Finding:
+    return _Finding("unsupported", f"{missing} does not occur in what it cites.")
 
 
 def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding:
@@ -272,8 +272,8 @@ def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
         verdict: Verdict = "unsupported" if exchanged.is_of_numbers else "unchecked"
         reason = f"It has “{exchanged.first}” where what it cites has “{exchanged.second}”, and the reverse."
         return _Finding(verdict, reason)
-    if other := find_other_year(statement, evidence.sentences):
-        reason = f"What it cites has {other.amount} for {other.year}, and for {other.said_year} {other.instead}."
+    if swap := find_other_year(statement, evidence.sentences):
+        reason = f"What it cites has {swap.amount} for {swap.year}, and for {swap.said_year} {swap.instead}."
         return _Finding("unsupported", reason)
     if number := _qualified_otherwise(statement, evidence):
         return _Finding("unchecked", _reason_of_difference(*number))
@@ -303,11 +303,12 @@ def _said_otherwise(statement: str, facts: Facts, evidence: CitedEvidence) -> _F
     closest = evidence.closest_sentences(content_words)
     if (fact := find_other_fact(content_words, facts, closest)) is not None:
         return _Finding("unchecked", f"What it cites says this of {fact}.")
-    other = find_other_preposition(statement, evidence.sentences) or find_replaced_word(statement, closest, directions)
-    if other is not None:
+    difference = find_other_preposition(statement, evidence.sentences)
+    difference = difference or find_replaced_word(statement, closest, directions)
+    if difference is not None:
         return _Finding(
             "unchecked",
-            f"It says otherwise than what it cites: “{other.said}” for “{other.cited}”.",
+            f"It says otherwise than what it cites: “{difference.stated}” for “{difference.cited}”.",
             only_words_differ=True,
         )
     lacked = find_lacked_word(statement, evidence.words | directions, evidence.texts)
@@ -316,28 +317,31 @@ def _said_otherwise(statement: str, facts: Facts, evidence: CitedEvidence) -> _F
     if (finding := _of_another(statement, closest, evidence.sentences)) is not None:
         return finding
     cell = find_other_cell(statement, facts.amounts, evidence.texts, evidence.same)
-    return cell and _Finding("unchecked", f"What it cites has {cell.said} for “{cell.own}”, not for “{cell.other}”.")
+    reason = cell and f"What it cites has {cell.value} for “{cell.table_name}”, not for “{cell.stated_name}”."
+    return _Finding("unchecked", reason) if cell else None
 
 
 def _of_another(statement: str, closest: Sequence[str], sentences: Sequence[str]) -> _Finding | None:
     """The finding if sentences have all words of a statement, but apply them to something else."""
     if crossed := find_crossed_numbers(statement, sentences):
         return _Finding("unchecked", f"What it cites has {crossed[0]} and {crossed[1]} with other numbers.")
-    mixed = [find_mixed_parts(statement, one) for one in closest]
-    if mixed and (found := mixed[0]) is not None and all(mixed):
-        beside = f" beside {found.number}" if found.number else ""
-        return _Finding("unchecked", f"It has “{found.said}”{beside} where what it cites has “{found.cited}”.")
-    roles = [find_changed_role(statement, one) for one in closest]
+    mixed = [find_mixed_parts(statement, sentence) for sentence in closest]
+    if mixed and (mixed_word := mixed[0]) is not None and all(mixed):
+        beside = f" beside {mixed_word.number}" if mixed_word.number else ""
+        return _Finding(
+            "unchecked", f"It has “{mixed_word.stated}”{beside} where what it cites has “{mixed_word.cited}”."
+        )
+    roles = [find_changed_role(statement, sentence) for sentence in closest]
     if roles and roles[0] and all(roles):
         return _Finding("unchecked", _reason_of_difference(*roles[0]))
     subject = find_other_subject(statement, sentences)
     return subject and _Finding(
-        "unchecked", f"What it cites may say this of “{subject.cited}”, not of “{subject.said}”."
+        "unchecked", f"What it cites may say this of “{subject.cited}”, not of “{subject.stated}”."
     )
 
 
-def _reason_of_difference(said: str, cited: str) -> str:
-    return f"It has “{said}” where what it cites has “{cited}”."
+def _reason_of_difference(stated: str, cited: str) -> str:
+    return f"It has “{stated}” where what it cites has “{cited}”."
 
 
 def _exchanged(statement: str, evidence: CitedEvidence) -> Exchange | None:
@@ -348,10 +352,10 @@ def _exchanged(statement: str, evidence: CitedEvidence) -> Exchange | None:
     by_sentence: dict[str, Exchange | None] = {}  # several clauses may have the same closest sentence
     for part in dict.fromkeys([statement, *CLAUSES.split(statement)]):
         closest = evidence.closest_sentences(content_words_of(part))
-        by_sentence |= {one: _exchanged_in(statement, one) for one in closest if one not in by_sentence}
-        found = [by_sentence[one] for one in closest]
-        exchanges = [one for one in found if one is not None and not evidence.has_words(one.phrase)]
-        if exchanges and len(exchanges) == len(found):
+        for sentence in set(closest) - by_sentence.keys():
+            by_sentence[sentence] = _exchanged_in(statement, sentence)
+        exchanges = [by_sentence[sentence] for sentence in closest]
+        if exchanges and all(swap is not None and not evidence.has_words(swap.phrase) for swap in exchanges):
             return exchanges[0]
     return None
 

@@ -66,9 +66,9 @@ def find_other_year(statement: str, sentences: Sequence[str]) -> OtherYear | Non
         sentences_with_amount = [
             text for text, amounts in amounts_of_sentences if any(amount.same(other) for other in amounts)
         ]
-        others = [_other_year(amount, year, _pairs(text)) for text in sentences_with_amount]
-        if others and others[0] is not None and all(others):
-            return others[0]
+        other_years = [_other_year(amount, year, _pairs(text)) for text in sentences_with_amount]
+        if other_years and other_years[0] is not None and all(other_years):
+            return other_years[0]
     return None
 
 
@@ -80,8 +80,8 @@ def _has_two_years(text: str, year: str) -> bool:
 
 def _other_year(amount: Amount, year: str, pairs: Sequence[_OfYear]) -> OtherYear | None:
     """The amount that a sentence has for a year, if it has the given amount for other years only."""
-    years = [one.year for one in pairs if amount.same(one.amount)]
-    instead = [one.amount for one in pairs if one.year == year]
+    years = [pair.year for pair in pairs if amount.same(pair.amount)]
+    instead = [pair.amount for pair in pairs if pair.year == year]
     if not years or not instead or year in years:
         return None
     return OtherYear(amount.text, years[0], year, instead[0].text)
@@ -105,9 +105,9 @@ def _pairs(text: str) -> list[_OfYear]:
 
 def _in_lists(text: str) -> list[_OfYear]:
     for pattern in _RESPECTIVELY:
-        if found := pattern.search(text):
-            years = re.findall(_YEAR, found["years"])
-            amounts = read_amounts(found["amounts"])
+        if match := pattern.search(text):
+            years = re.findall(_YEAR, match["years"])
+            amounts = read_amounts(match["amounts"])
             if len(years) == len(amounts):
                 return [_OfYear(*pair) for pair in zip(amounts, years, strict=True)]
     return []

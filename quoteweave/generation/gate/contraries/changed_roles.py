@@ -38,9 +38,9 @@ class _Sentence(NamedTuple):
 
 @lru_cache(maxsize=1024)  # several sentences may cite the same evidence
 def _read(text: str) -> _Sentence:
-    tokens = [one for one in _TOKEN.findall(normalize_notation(text)) if one.casefold() not in ARTICLES]
+    tokens = [token for token in _TOKEN.findall(normalize_notation(text)) if token.casefold() not in ARTICLES]
     # Stop words are not stemmed, as that would make forms of "be" equal.
-    stems = (one.casefold() if one.casefold() in STOP_WORDS else stem_of(one) for one in tokens)
+    stems = (token.casefold() if token.casefold() in STOP_WORDS else stem_of(token) for token in tokens)
     return _Sentence(tuple(tokens), tuple(stems))
 
 
@@ -74,16 +74,16 @@ def _changed(statement: _Sentence, evidence: _Sentence) -> Iterator[Difference]:
                 yield _role(statement, evidence, (before, verb), (verb, before))
 
 
-def _is_done_to(evidence: _Sentence, verb: str, thing: str) -> bool:
+def _is_done_to(evidence: _Sentence, verb: str, stem: str) -> bool:
     """Whether a thing stands right behind a verb that is not passive, and nowhere before it."""
-    if not _tells(thing) or evidence.stems.count(verb) != 1:
+    if not _tells(stem) or evidence.stems.count(verb) != 1:
         return False
     at = evidence.stems.index(verb)
-    return _at(evidence.stems, at + 1) == thing and thing not in evidence.stems[:at] and not evidence.is_passive(at)
+    return _at(evidence.stems, at + 1) == stem and stem not in evidence.stems[:at] and not evidence.is_passive(at)
 
 
-def _role(statement: _Sentence, evidence: _Sentence, said: Sequence[str], cited: Sequence[str]) -> Difference:
-    return Difference(*(_written(text, stems) for text, stems in ((statement, said), (evidence, cited))))
+def _role(statement: _Sentence, evidence: _Sentence, stated: Sequence[str], cited: Sequence[str]) -> Difference:
+    return Difference(_written(statement, stated), _written(evidence, cited))
 
 
 def _written(text: _Sentence, stems: Sequence[str]) -> str:

@@ -111,14 +111,14 @@ def find_denial_or_limit(statement: str, evidence: CitedEvidence) -> str | None:
 def _is_denied_elsewhere(statement: str, evidence: CitedEvidence) -> bool:
     """Whether words that a statement adds to its closest sentence are denied elsewhere: "It does not cover tyres"."""
     content_words = content_words_of(statement)
-    added = [content_words - content_words_of(one) for one in closest_sentences(statement, evidence)]
-    return bool(added) and all(_is_denied(one, evidence.closest_sentences(one)) for one in added)
+    added = [content_words - content_words_of(sentence) for sentence in closest_sentences(statement, evidence)]
+    return bool(added) and all(_is_denied(more, evidence.closest_sentences(more)) for more in added)
 
 
 def _is_denied(content_words: Set[str], sentences: Sequence[str]) -> bool:
-    parts = [closest_part(one, content_words) for one in sentences]
+    parts = [closest_part(sentence, content_words) for sentence in sentences]
     return bool(parts) and all(
-        _NEGATION.search(one) and len(content_words & content_words_of(one)) >= MIN_DENIED_WORDS for one in parts
+        _NEGATION.search(part) and len(content_words & content_words_of(part)) >= MIN_DENIED_WORDS for part in parts
     )
 
 
@@ -131,24 +131,26 @@ def _find_dropped_limit(clause: str, statement: str, cited: str) -> str | None:
     if doubt and not (_UNSURE.search(clause) or _is_permission(doubt[0], clause) or _is_said(doubt[0], statement)):
         return doubt[0]
     for limit, answer in _LIMITS:
-        found = limit.search(cited)
-        if found and not (answer.search(statement) or (limit is _CONDITION and _has_condition(statement, found))):
-            return found[0]
+        match = limit.search(cited)
+        if match is None or answer.search(statement):
+            continue
+        if limit is not _CONDITION or not _has_condition(statement, match):
+            return match[0]
     return _find_part(clause, statement, cited)
 
 
 def _has_condition(statement: str, limit: re.Match[str]) -> bool:
     """Whether a statement has most words of a condition: "guests who stay overnight" for "if they stay overnight"."""
     condition = content_words_of(CLAUSES.split(limit.string[limit.end() :])[0])
-    held = condition & content_words_of(statement)
-    return limit[0].casefold() != "unless" and len(held) * 2 > len(condition)
+    shared = condition & content_words_of(statement)
+    return limit[0].casefold() != "unless" and len(shared) * 2 > len(condition)
 
 
 def _is_said(doubt: str, statement: str) -> bool:
     """Whether a doubt stands in another clause: "Sometimes, it stops". Of what is possible, each clause says it."""
     if doubt in _POSSIBLE:
         return False
-    return any(stem_of(one[0].casefold()) == stem_of(doubt.casefold()) for one in _DOUBT.finditer(statement))
+    return any(stem_of(match[0].casefold()) == stem_of(doubt.casefold()) for match in _DOUBT.finditer(statement))
 
 
 def _is_permission(doubt: str, clause: str) -> bool:
@@ -168,9 +170,9 @@ def _is_part(match: re.Match[str]) -> bool:
 def _find_part(clause: str, statement: str, cited: str) -> str | None:
     """A word such as "most" by which what is cited holds for a part of something, if the clause lacks such a limit."""
     if _PART.search(statement) is None:
-        said = content_words_of(clause)
-        for found in _IN_PART.finditer(cited):
-            if _is_part(found) and not said.isdisjoint(words(found["of"])):
-                return found["part"]
-    many = _MANY.search(cited)
-    return many[0] if many and _ALL.search(clause) and not (_MANY.search(clause) or _ALL.search(cited)) else None
+        clause_words = content_words_of(clause)
+        for match in _IN_PART.finditer(cited):
+            if _is_part(match) and not clause_words.isdisjoint(words(match["of"])):
+                return match["part"]
+    limit = _MANY.search(cited)
+    return limit[0] if limit and _ALL.search(clause) and not (_MANY.search(clause) or _ALL.search(cited)) else None

@@ -55,7 +55,7 @@ class Exchange(NamedTuple):
     @property
     def is_of_numbers(self) -> bool:
         """Whether both are numbers."""
-        return all(_NUMBER.fullmatch(one) for one in (self.first, self.second))
+        return all(_NUMBER.fullmatch(part) for part in (self.first, self.second))
 
 
 def find_exchange(statement: str, evidence: str) -> Exchange | None:
@@ -68,11 +68,15 @@ def find_exchange(statement: str, evidence: str) -> Exchange | None:
         return None
     exchanges = list(_Comparison(parsed, parsed_evidence).exchanges())
     if exchanges and guess_language(evidence, sure=False) not in (None, "English"):
-        exchanges = [one for one in exchanges if one[1].is_of_numbers]
+        exchanges = [(count, exchange) for count, exchange in exchanges if exchange.is_of_numbers]
     # Numbers come first: if they have changed places, what they count seems to have, too. Next come the parts with the
     # most of each other's neighbours, the shortest first: "New York" before "New", and "Ghana" before "Ghana sells".
-    exchanges.sort(key=lambda one: (not one[1].is_of_numbers, -one[0], len(one[1].first) + len(one[1].second)))
-    return exchanges[0][1] if exchanges else None
+
+    def rank(counted: tuple[int, Exchange]) -> tuple[bool, int, int]:
+        count, exchange = counted
+        return not exchange.is_of_numbers, -count, len(exchange.first) + len(exchange.second)
+
+    return min(exchanges, key=rank)[1] if exchanges else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,35 +132,36 @@ class _Comparison:
     that both texts have once and that are not among the exchanged ones.
     """
 
-    def __init__(self, said: _Text, cited: _Text) -> None:
-        self._said, self._cited = said, cited
+    def __init__(self, statement: _Text, evidence: _Text) -> None:
+        self._statement, self._evidence = statement, evidence
         self._landmarks = tuple(
-            {at: word for at, word in enumerate(text.words) if self._is_landmark(word)} for text in (said, cited)
+            {at: word for at, word in enumerate(text.words) if self._is_landmark(word)}
+            for text in (statement, evidence)
         )
-        self._own, self._its = ({}, {}) if self._in_one_order() else (said.parts(), cited.parts())
+        self._parts, self._evidence_parts = ({}, {}) if self._in_one_order() else (statement.parts(), evidence.parts())
 
     def exchanges(self) -> Iterator[tuple[int, Exchange]]:
         """Yield exchanged parts, with the number of their four neighbours that are those of the other part there."""
         for pair in self._pairs():
             if self._has_exchanged(pair):
-                yield pair.equal, self._exchange(*pair.here)
+                yield pair.equal, self._exchange(*pair.in_statement)
         for opposites in self._opposites():
             yield len(opposites), self._exchange(*opposites)
 
     def _pairs(self) -> Iterator["_Pair"]:
         """Pair parts that may have changed places: numbers, or one and another that is behind its word there."""
-        shared = [part for part in self._own if part in self._its]
+        shared = [part for part in self._parts if part in self._evidence_parts]
         by_word_before: dict[str, list[_Words]] = {}
         for part in shared:
-            by_word_before.setdefault(self._its[part].before, []).append(part)
+            by_word_before.setdefault(self._evidence_parts[part].before, []).append(part)
         numbers = [part for part in shared if _is_number(part)]
-        for one in shared:
-            others = (*by_word_before.get(self._own[one].before, ()), *(numbers if _is_number(one) else ()))
-            for other in dict.fromkeys(others):
-                first, second = self._own[one], self._own[other]
-                apart = first.end <= second.start and not set(one) & set(other)
-                if apart and not _in_one_list(self._said, first, second):
-                    yield self._pair(one, other)
+        for first_part in shared:
+            behind_its_word = by_word_before.get(self._parts[first_part].before, [])
+            for second_part in dict.fromkeys([*behind_its_word, *(numbers if _is_number(first_part) else ())]):
+                first, second = self._parts[first_part], self._parts[second_part]
+                apart = first.end <= second.start and not set(first_part) & set(second_part)
+                if apart and not _in_one_list(self._statement, first, second):
+                    yield self._pair(first_part, second_part)
 
     def _opposites(self) -> Iterator[tuple["_Place", "_Place"]]:
         """Yield opposites that both texts have once, if each stands before the word that is behind the other there.
@@ -164,47 +169,56 @@ class _Comparison:
         Before a pronoun they are converses: of what is above the mill and below the castle one may say "above it the
         castle".
         """
-        own, its = self._landmarks
+        landmarks, cited_landmarks = self._landmarks
         for pair in _OPPOSITES:
-            if all(text.has_before_noun(word) for text in (self._said, self._cited) for word in pair):
-                here = [_place(self._said.at(word), own, set()) for word in pair]
-                there = [_place(self._cited.at(word), its, set()) for word in pair]
-                behind, behind_there = ([place.neighbours[1] for place in places] for places in (here, there))
+            if all(text.has_before_noun(word) for text in (self._statement, self._evidence) for word in pair):
+                stated = [_place(self._statement.at(word), landmarks, set()) for word in pair]
+                cited = [_place(self._evidence.at(word), cited_landmarks, set()) for word in pair]
+                behind, behind_there = ([place.neighbours[1] for place in places] for places in (stated, cited))
                 if "" not in behind and behind[0] != behind[1] and behind == behind_there[::-1]:
-                    first, second = sorted(here)
+                    first, second = sorted(stated)
                     yield first, second
 
     def _pair(self, first: _Words, second: _Words) -> "_Pair":
-        (own, its), moved = self._landmarks, {*first, *second}
-        here = _place(self._own[first], own, moved), _place(self._own[second], own, moved)
-        there = _place(self._its[first], its, moved), _place(self._its[second], its, moved)
-        return _Pair((first, second), here, there)
+        (landmarks, cited_landmarks), moved = self._landmarks, {*first, *second}
+        stated = (
+            _place(self._parts[first], landmarks, moved),
+            _place(self._parts[second], landmarks, moved),
+        )
+        cited = (
+            _place(self._evidence_parts[first], cited_landmarks, moved),
+            _place(self._evidence_parts[second], cited_landmarks, moved),
+        )
+        return _Pair((first, second), stated, cited)
 
     def _has_exchanged(self, pair: "_Pair") -> bool:
         """Whether two parts have changed places, and no other change makes both sentences say the same again."""
-        between = self._said.words[pair.here[0].end : pair.here[1].start]
+        between = self._statement.words[pair.in_statement[0].end : pair.in_statement[1].start]
         if _SAME.issuperset(between) or pair.moved_with_word_before:
             return False
         if pair.is_of_numbers and pair.has_all_neighbours_of_the_other:
             return True  # no passive can explain exchanged numbers, so nothing else is checked
-        said_otherwise = any(_is_content(word) and word not in self._cited.counts for word in between)
+        said_otherwise = any(_is_content(word) and word not in self._evidence.counts for word in between)
         if said_otherwise or not pair.has_words_before_of_the_other:
             return False
         if pair.stands_in_one_place:  # "from … to …"
-            return pair.is_reversed and between == self._cited.words[pair.there[1].end : pair.there[0].start]
+            return (
+                pair.is_reversed
+                and between == self._evidence.words[pair.in_evidence[1].end : pair.in_evidence[0].start]
+            )
         return pair.has_neighbours_of_the_other
 
     def _exchange(self, first: "_Place", second: "_Place") -> Exchange:
-        written = self._said.written
+        written = self._statement.written
         phrase = written(max(first.start - 1, 0), second.end)
         return Exchange(written(first.start, first.end), written(second.start, second.end), phrase)
 
     def _is_landmark(self, word: str) -> bool:
-        return _is_content(word) and self._said.counts[word] == self._cited.counts[word] == 1
+        return _is_content(word) and self._statement.counts[word] == self._evidence.counts[word] == 1
 
     def _in_one_order(self) -> bool:
-        own, its = self._landmarks
-        return list(own.values()) == list(its.values())
+        landmarks, cited_landmarks = self._landmarks
+        return list(landmarks.values()) == list(cited_landmarks.values())
 
 
 class _Place(NamedTuple):
@@ -222,11 +236,11 @@ def _place(part: _Part, landmarks: Mapping[int, str], moved: Set[str]) -> _Place
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two parts, in the order of the sentence, with their places in it (`here`) and in its evidence (`there`)."""
+    """Two parts, in the order of the sentence, with their places in it and in its evidence."""
 
     words: tuple[_Words, _Words]
-    here: tuple[_Place, _Place]
-    there: tuple[_Place, _Place]
+    in_statement: tuple[_Place, _Place]
+    in_evidence: tuple[_Place, _Place]
 
     @property
     def is_of_numbers(self) -> bool:
@@ -240,13 +254,13 @@ class _Pair:
 
     @property
     def _equal_of_each(self) -> tuple[int, int]:
-        (first, second), (its_first, its_second) = self.here, self.there
+        (first, second), (its_first, its_second) = self.in_statement, self.in_evidence
         return _equal(first.neighbours, its_second.neighbours), _equal(second.neighbours, its_first.neighbours)
 
     @property
     def stands_in_one_place(self) -> bool:
         """Whether both parts have the same neighbours here."""
-        return self.here[0].neighbours == self.here[1].neighbours
+        return self.in_statement[0].neighbours == self.in_statement[1].neighbours
 
     @property
     def moved_with_word_before(self) -> bool:
@@ -254,20 +268,20 @@ class _Pair:
 
         Also if both stand behind numbers: then the numbers have changed places, or nothing has.
         """
-        first, second = (one.before for one in self.here)
-        kept = [one.before for one, its in zip(self.here, self.there, strict=True) if one.before == its.before != ""]
-        of_numbers = first[:1].isdigit() and second[:1].isdigit()
-        return of_numbers or (bool(kept) and first != second)
+        before, cited = ([place.before for place in places] for places in (self.in_statement, self.in_evidence))
+        of_numbers = all(word[:1].isdigit() for word in before)
+        stays = any(word == other != "" for word, other in zip(before, cited, strict=True))
+        return of_numbers or (stays and before[0] != before[1])
 
     @property
     def has_all_neighbours_of_the_other(self) -> bool:
         """Whether each stands between the neighbours that the other has there."""
-        return self.equal == 2 * len(self.here[0].neighbours) and not self.stands_in_one_place
+        return self.equal == 2 * len(self.in_statement[0].neighbours) and not self.stands_in_one_place
 
     @property
     def has_words_before_of_the_other(self) -> bool:
         """Whether each stands behind the word that is before the other there."""
-        return [one.before for one in self.here] == [its.before for its in reversed(self.there)]
+        return [place.before for place in self.in_statement] == [place.before for place in reversed(self.in_evidence)]
 
     @property
     def is_reversed(self) -> bool:
@@ -275,9 +289,9 @@ class _Pair:
 
         If the neighbour before them differs there, the words that they belong to may have moved with them.
         """
-        first, second = self.here
-        one_place_there = self.there[0].neighbours == self.there[1].neighbours
-        stays = first.before in _ORIGINS or first.neighbours[0] == self.there[0].neighbours[0]
+        first, second = self.in_statement
+        one_place_there = self.in_evidence[0].neighbours == self.in_evidence[1].neighbours
+        stays = first.before in _ORIGINS or first.neighbours[0] == self.in_evidence[0].neighbours[0]
         return one_place_there and stays and first.before != second.before
 
     @property
@@ -288,9 +302,9 @@ class _Pair:
         them, as in "Oslo had 7 and Bergen 5".
         """
         begin_with_numbers = all(words[0][0].isdigit() for words in self.words)
-        if begin_with_numbers and any(map(_keeps_neighbour, self.here, self.there)):
+        if begin_with_numbers and any(map(_keeps_neighbour, self.in_statement, self.in_evidence)):
             return False
-        if all(map(_keeps_neighbour_on_one_side, self.here, self.there)):
+        if all(map(_keeps_neighbour_on_one_side, self.in_statement, self.in_evidence)):
             return False
         return all(self._equal_of_each)
 
@@ -309,17 +323,17 @@ def _neighbours(landmarks: Mapping[int, str], part: _Part, moved: Set[str]) -> t
     return before, behind
 
 
-def _equal(one: tuple[str, str], other: tuple[str, str]) -> int:
-    return sum(map(str.__eq__, one, other))
+def _equal(first: tuple[str, str], second: tuple[str, str]) -> int:
+    return sum(map(str.__eq__, first, second))
 
 
-def _keeps_neighbour(here: _Place, there: _Place) -> bool:
+def _keeps_neighbour(place: _Place, other_place: _Place) -> bool:
     """Whether a part has one of its neighbours in both texts, on either side."""
-    return bool((set(here.neighbours) & set(there.neighbours)) - {""})
+    return bool((set(place.neighbours) & set(other_place.neighbours)) - {""})
 
 
-def _keeps_neighbour_on_one_side(here: _Place, there: _Place) -> bool:
-    return any(one == its != "" for one, its in zip(here.neighbours, there.neighbours, strict=True))
+def _keeps_neighbour_on_one_side(place: _Place, other_place: _Place) -> bool:
+    return any(word == other != "" for word, other in zip(place.neighbours, other_place.neighbours, strict=True))
 
 
 def _is_number(part: _Words) -> bool:

@@ -51,7 +51,7 @@ _NUMBER = "0"
 class Mixed(NamedTuple):
     """A word that a sentence has in place of another."""
 
-    said: str
+    stated: str
     cited: str
     number: str = ""
     """The number beside which both words stand; empty if they stand beside none."""
@@ -76,10 +76,10 @@ class _Sentence:
     """A sentence as words, without articles."""
 
     def __init__(self, text: str) -> None:
-        tokens = (one[0] for one in _TOKEN.finditer(in_digits(text)))
-        self.words = [_word(one) for at, one in enumerate(tokens) if one not in ARTICLES and (at or one != "A")]
-        self.stems = frozenset(one.stem for one in self.words)
-        self.numbers = [at for at, one in enumerate(self.words) if one.stem[0].isdigit()]
+        pieces = (match[0] for match in _TOKEN.finditer(in_digits(text)))
+        self.words = [_word(piece) for at, piece in enumerate(pieces) if piece not in ARTICLES and (at or piece != "A")]
+        self.stems = frozenset(word.stem for word in self.words)
+        self.numbers = [at for at, word in enumerate(self.words) if word.stem[0].isdigit()]
         self.written_numbers = frozenset(self.words[at].stem for at in self.numbers)
 
     @cached_property
@@ -107,7 +107,7 @@ class _Sentence:
 
     def word_before(self, at: int) -> str:
         """The last word before a place that tells something."""
-        return next((self.words[one].stem for one in range(at - 1, -1, -1) if self.words[one].tells), "")
+        return next((self.words[place].stem for place in range(at - 1, -1, -1) if self.words[place].tells), "")
 
     def head(self, part: _Part) -> int | None:
         """The first word of a part that tells something."""
@@ -160,10 +160,10 @@ class _Sentence:
 
     def _cuts(self, *, first: bool) -> Iterator[int]:
         """Yield where to cut between numbers: at the strongest joint of each two, the first or last of equal ones."""
-        for one, other in pairwise(self.numbers):
-            between = range(one + 1, other)
+        for previous, following in pairwise(self.numbers):
+            between = range(previous + 1, following)
             strongest = max(between, key=lambda at: (self._strength(at), -at if first else at), default=0)
-            if strongest and self._strength(strongest) and self.telling(one + 1, other):
+            if strongest and self._strength(strongest) and self.telling(previous + 1, following):
                 yield strongest
 
     def _cut_at(self, cuts: Iterable[int]) -> list[_Part]:
@@ -173,8 +173,8 @@ class _Sentence:
     def _items(self) -> list[_Part]:
         """The items listed before the numbers, each with its number; empty if there are fewer or more items."""
         numbers = self.numbers[:1]
-        for one, other in pairwise(self.numbers):
-            numbers = [other] if self.telling(one + 1, other) else [*numbers, other]
+        for previous, following in pairwise(self.numbers):
+            numbers = [following] if self.telling(previous + 1, following) else [*numbers, following]
         before = range(numbers[0] if numbers else 0)
         last = next((at for at in reversed(before) if self._strength(at) == _AND), 0)
         commas = [at for at in before[: max(last - 1, 0)] if self._written(at) == ","]
@@ -208,11 +208,13 @@ def find_mixed_parts(statement: str, evidence: str) -> Mixed | None:
     None if there is none, if either text has more than `MAX_WORDS` words, or if the evidence does not end as a sentence
     does or has cells of a table.
     """
-    said, cited = _read(statement), _read(evidence)
-    if max(len(said.words), len(cited.words)) > MAX_WORDS or not SENTENCE_END.search(evidence) or _CELLS in cited.stems:
+    parsed, parsed_evidence = _read(statement), _read(evidence)
+    if max(len(parsed.words), len(parsed_evidence.words)) > MAX_WORDS:
         return None
-    comparison = _Comparison(said, cited)
-    if cited.cuts_at_numbers and said.written_numbers & cited.written_numbers:
+    if not SENTENCE_END.search(evidence) or _CELLS in parsed_evidence.stems:
+        return None
+    comparison = _Comparison(parsed, parsed_evidence)
+    if parsed_evidence.cuts_at_numbers and parsed.written_numbers & parsed_evidence.written_numbers:
         return comparison.mixed_number()
     return comparison.mixed_clause_word() if comparison.has_all_words else None
 
@@ -229,132 +231,140 @@ def find_crossed_numbers(statement: str, sentences: Sequence[str]) -> tuple[str,
     if len(single) < 2 or len(parsed.words) > MAX_WORDS:
         return None
     sentences_with_number = [
-        one for one in sentences if any(number in in_digits(one).replace(",", "") for number in single.values())
+        sentence
+        for sentence in sentences
+        if any(number in in_digits(sentence).replace(",", "") for number in single.values())
     ]
-    parsed_sentences = [_read(one) for one in sentences_with_number if SENTENCE_END.search(one)]
-    parsed_sentences = [one for one in parsed_sentences if _CELLS not in one.stems and len(one.words) <= MAX_WORDS]
-    for one, other in combinations(single.items(), 2):
+    parsed_sentences = map(_read, filter(SENTENCE_END.search, sentences_with_number))
+    compared = [cited for cited in parsed_sentences if _CELLS not in cited.stems and len(cited.words) <= MAX_WORDS]
+    for first, second in combinations(single.items(), 2):
         for weakest in (_COMMA, _AND):
-            parts = [part for sentence in parsed_sentences for part in sentence.numbers_of_parts(weakest)]
-            if _are_crossed(one, other, parts) or _are_crossed(other, one, parts):
-                return one[1], other[1]
+            parts = [part for cited in compared for part in cited.numbers_of_parts(weakest)]
+            if _are_crossed(first, second, parts) or _are_crossed(second, first, parts):
+                return first[1], second[1]
     return None
 
 
-def _are_crossed(one: tuple[str, str], other: tuple[str, str], parts: Sequence[Mapping[str, Set[str]]]) -> bool:
+def _are_crossed(first: tuple[str, str], second: tuple[str, str], parts: Sequence[Mapping[str, Set[str]]]) -> bool:
     """Whether no part has both numbers, but each part with the first has others of the second one's kind.
 
     A part with the second number must have others of the first one's kind, too. Both are pairs of kind and number.
     """
-    (kind, number), (other_kind, other_number) = one, other
-    its = [part.get(other_kind, set()) for part in parts if number in part.get(kind, ())]
-    beside = [part.get(kind, set()) for part in parts if other_number in part.get(other_kind, ())]
-    return bool(its and all(its) and any(beside)) and not any(other_number in others for others in its)
+    (kind, number), (other_kind, other_number) = first, second
+    with_first = [part.get(other_kind, set()) for part in parts if number in part.get(kind, ())]
+    with_second = [part.get(kind, set()) for part in parts if other_number in part.get(other_kind, ())]
+    are_apart = not any(other_number in numbers for numbers in with_first)
+    return bool(with_first) and all(with_first) and any(with_second) and are_apart
 
 
 class _Comparison:
     """Compares a statement with a sentence of its evidence."""
 
-    def __init__(self, said: _Sentence, cited: _Sentence) -> None:
-        self._said, self._cited = said, cited
+    def __init__(self, statement: _Sentence, evidence: _Sentence) -> None:
+        self._statement, self._evidence = statement, evidence
 
     @property
     def has_all_words(self) -> bool:
         """Whether the evidence has all words of the statement that tell something."""
-        cited = self._cited.stems
-        return all(one.stem in cited or is_said_alike(one.stem, cited) for one in self._said.words if one.tells)
+        cited = self._evidence.stems
+        stems = (word.stem for word in self._statement.words if word.tells)
+        return all(stem in cited or is_said_alike(stem, cited) for stem in stems)
 
     def mixed_number(self) -> Mixed | None:
         """The first mixed word beside a number, if there is one in each way of cutting the evidence."""
-        found = [self._mixed_number(parts) for parts in self._cited.cuts_at_numbers]
-        return found[0] if all(found) else None
+        mixed_words = [self._mixed_number(parts) for parts in self._evidence.cuts_at_numbers]
+        return mixed_words[0] if all(mixed_words) else None
 
     def mixed_clause_word(self) -> Mixed | None:
         """A word that is mixed into one of the clauses that have the most of the statement's words."""
-        clauses = self._cited.clauses
-        held = [sum(self._has(at) for at in self._cited.telling(one.start, one.end)) for one in clauses]
-        most = max(held, default=0)
-        closest = [one for one, count in zip(clauses, held, strict=True) if count == most > 0]
-        return next((found for one in closest if (found := self._mixed_clause(one, clauses)) is not None), None)
+        clauses = self._evidence.clauses
+        counts = [sum(self._has(at) for at in self._evidence.telling(clause.start, clause.end)) for clause in clauses]
+        most = max(counts, default=0)
+        closest = [clause for clause, count in zip(clauses, counts, strict=True) if count == most > 0]
+        return next((mixed for clause in closest if (mixed := self._mixed_clause(clause, clauses)) is not None), None)
 
     def _mixed_number(self, parts: Sequence[_Part]) -> Mixed | None:
         """The first mixed word beside a number for which there is one wherever the evidence has the number."""
-        found: dict[str, list[Mixed | None]] = {}
+        mixed_by_number: dict[str, list[Mixed | None]] = {}
         for part in parts:
             for at in part.numbers:
-                number = self._cited.words[at]
-                if number.stem in self._said.written_numbers:
-                    instead = next(self._beside(part, at, parts), None)
-                    found.setdefault(number.stem, []).append(instead and instead._replace(number=number.written))
-        return next((its[0] for its in found.values() if all(its)), None)
+                number = self._evidence.words[at]
+                if number.stem in self._statement.written_numbers:
+                    instead = next(self._words_beside(part, at, parts), None)
+                    mixed = instead and instead._replace(number=number.written)
+                    mixed_by_number.setdefault(number.stem, []).append(mixed)
+        return next((mixed_words[0] for mixed_words in mixed_by_number.values() if all(mixed_words)), None)
 
-    def _beside(self, part: _Part, at: int, parts: Sequence[_Part]) -> Iterator[Mixed]:
+    def _words_beside(self, part: _Part, at: int, parts: Sequence[_Part]) -> Iterator[Mixed]:
         """Yield words beside a number that the statement takes from parts whose numbers of the same kind it lacks."""
-        kind = self._cited.kind(at)
-        for other in sorted(parts, key=lambda one: one.start < part.start):  # later parts share no words with it
-            alike = [one for one in other.numbers if self._cited.kind(one) == kind]
+        kind = self._evidence.kind(at)
+        # Later parts come first, as they share no words with it.
+        for other in sorted(parts, key=lambda candidate: candidate.start < part.start):
+            alike = [place for place in other.numbers if self._evidence.kind(place) == kind]
             if other is part or not alike or self._has_number(alike):
                 continue
             is_later = other.start > part.start
-            for here, there in zip(self._sides(part, at), self._sides(other, alike[0]), strict=True):
-                own, its = self._cited.unique_places(here), self._taken(there)
-                missing = self._lacked(part, here)
-                takes_head = is_later and (self._cited.head(other) in its or len(its) > len(own) - len(missing))
-                yield from self._instead(missing, its, certain=takes_head or self._lacks_head(part, missing))
+            for side_places, other_places in zip(self._sides(part, at), self._sides(other, alike[0]), strict=True):
+                unique, mixed_in = self._evidence.unique_places(side_places), self._places_in_statement(other_places)
+                missing = self._lacked(part, side_places)
+                has_most = len(mixed_in) > len(unique) - len(missing)
+                takes_head = is_later and (has_most or self._evidence.head(other) in mixed_in)
+                yield from self._words_instead(missing, mixed_in, certain=takes_head or self._lacks_head(part, missing))
 
     def _sides(self, part: _Part, at: int) -> tuple[list[int], list[int]]:
         """The telling words of a part before a number, and those behind it."""
-        telling = self._cited.telling
+        telling = self._evidence.telling
         return telling(part.start, min(at, part.end)), telling(max(at + 1, part.start), part.end)
 
     def _mixed_clause(self, part: _Part, parts: Sequence[_Part]) -> Mixed | None:
         """A word of another clause that the statement has in place of one of this, if it lacks words of both."""
-        cited = self._cited
+        cited = self._evidence
         missing = self._lacked(part, cited.telling(part.start, part.end))
         lacks_head = cited.is_coordinate(part) and self._lacks_head(part, missing)
         for other in parts if missing else ():
-            there = cited.telling(other.start, other.end)
-            its = self._taken(there)
-            if other is part or self._has_number(other.numbers) or not self._lacked(other, there, its_head=True):
+            places = cited.telling(other.start, other.end)
+            mixed_in = self._places_in_statement(places)
+            if other is part or self._has_number(other.numbers) or not self._lacked(other, places, its_head=True):
                 continue
             is_later = other.start > part.start and cited.is_coordinate(other)
-            takes_head = is_later and its == [cited.head(other)] and len(cited.unique_places(there)) > 1
-            pairs = [(one, lacked) for one in its for lacked in missing]
+            takes_head = is_later and mixed_in == [cited.head(other)] and len(cited.unique_places(places)) > 1
+            pairs = [(place, lacked) for place in mixed_in for lacked in missing]
             alike = [pair for pair in pairs if cited.word_before(pair[0]) == cited.word_before(pair[1]) != ""]
             if pairs and (alike or takes_head or lacks_head):
-                return self._mixed(*(alike or [(its[-1], missing[0])])[0])
+                return self._mixed(*(alike or [(mixed_in[-1], missing[0])])[0])
         return None
 
-    def _instead(self, missing: Sequence[int], its: Sequence[int], *, certain: bool) -> Iterator[Mixed]:
+    def _words_instead(self, missing: Sequence[int], mixed_in: Sequence[int], *, certain: bool) -> Iterator[Mixed]:
         """Yield the word of another part that stands in place of a missing word, if there is one.
 
         It must have a neighbour of the missing word; without such a pair, any two are taken if that is `certain`.
         """
-        beside = self._cited.beside
-        pairs = [(one, lacked) for one in its for lacked in missing]
+        beside = self._evidence.beside
+        pairs = [(place, lacked) for place in mixed_in for lacked in missing]
         alike = [pair for pair in pairs if beside(pair[0]) & beside(pair[1])]
-        for pair in (alike or ([(its[-1], missing[0])] if pairs and certain else []))[:1]:
+        for pair in (alike or ([(mixed_in[-1], missing[0])] if pairs and certain else []))[:1]:
             yield self._mixed(*pair)
 
-    def _mixed(self, said: int, cited: int) -> Mixed:
-        return Mixed(self._cited.words[said].written, self._cited.words[cited].written)
+    def _mixed(self, mixed: int, missing: int) -> Mixed:
+        return Mixed(self._evidence.words[mixed].written, self._evidence.words[missing].written)
 
-    def _taken(self, there: Sequence[int]) -> list[int]:
+    def _places_in_statement(self, places: Sequence[int]) -> list[int]:
         """Those of these places whose words do not occur elsewhere and are in the statement."""
-        return [at for at in self._cited.unique_places(there) if self._cited.words[at].stem in self._said.stems]
+        stems = self._statement.stems
+        return [at for at in self._evidence.unique_places(places) if self._evidence.words[at].stem in stems]
 
     def _lacked(self, part: _Part, places: Sequence[int], *, its_head: bool = False) -> list[int]:
         """Those of these places whose words do not occur elsewhere, or open the part, and that the statement lacks."""
-        head = self._cited.head(part) if part.start > 0 or its_head else None
-        lacked = [at for at in self._cited.unique_places(places) if not self._has(at)]
+        head = self._evidence.head(part) if part.start > 0 or its_head else None
+        lacked = [at for at in self._evidence.unique_places(places) if not self._has(at)]
         return lacked if head is None or head in lacked or head not in places or self._has(head) else [head, *lacked]
 
     def _lacks_head(self, part: _Part, missing: Sequence[int]) -> bool:
-        return part.start > 0 and self._cited.head(part) in missing
+        return part.start > 0 and self._evidence.head(part) in missing
 
     def _has(self, at: int) -> bool:
-        stem = self._cited.words[at].stem
-        return stem in self._said.stems or is_said_alike(stem, self._said.stems)
+        stem = self._evidence.words[at].stem
+        return stem in self._statement.stems or is_said_alike(stem, self._statement.stems)
 
     def _has_number(self, numbers: Sequence[int]) -> bool:
-        return any(self._cited.words[at].stem in self._said.written_numbers for at in numbers)
+        return any(self._evidence.words[at].stem in self._statement.written_numbers for at in numbers)

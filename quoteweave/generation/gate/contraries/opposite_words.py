@@ -234,43 +234,41 @@ def find_contrary(claim: str, sentences: Sequence[str], weights: Mapping[str, fl
     `weights` are those of the claim's words. The sentences do not state the contrary where another of them says the
     same as the claim.
     """
-    claim, sentences = _plain(claim), [_plain(one) for one in sentences]
+    claim, sentences = _plain(claim), [_plain(sentence) for sentence in sentences]
     words_of_claim, rising = _words_without_bounds(claim), _PAIRS[0]
     near = _covering(_without(weights, rising), sentences)
-    in_near = [_opposed(words_of_claim, _words_without_bounds(one), rising) for one in near]
+    in_near = [_opposed(words_of_claim, _words_without_bounds(sentence), rising) for sentence in near]
     if _is_contrary(in_near) or _is_contrary(_directions_of_amounts(claim, sentences)):
         return "direction"
     for pair in _PAIRS[1:]:
         if any(side & words_of_claim for side in pair):
-            rest, compare = _without(weights, pair), partial(_says_opposite, pair=pair)
-            if _is_contrary([_by_clauses(claim, one, rest, compare) for one in _covering(rest, sentences)]):
+            other_weights, compare = _without(weights, pair), partial(_says_opposite, pair=pair)
+            near = _covering(other_weights, sentences)
+            if _is_contrary([_by_clauses(claim, sentence, other_weights, compare) for sentence in near]):
                 return "opposite_word"
     near = _covering(weights, sentences)
-    return "denial" if _is_contrary([_by_clauses(claim, one, weights, _differ) for one in near]) else None
+    return "denial" if _is_contrary([_by_clauses(claim, sentence, weights, _differ) for sentence in near]) else None
 
 
 def says_negative(text: str) -> bool:
     """Whether a text says in words that something falls, is lost or is below zero, as a minus sign would."""
-    said = frozenset(words(_plain(text), keep_stop_words=True))
-    return not said.isdisjoint(_PAIRS[0][1] | _BELOW_NOUGHT)
+    return not (DIRECTIONS[1] | _BELOW_NOUGHT).isdisjoint(words(_plain(text), keep_stop_words=True))
 
 
-def is_said_alike(word: str, held: Set[str]) -> bool:
+def is_said_alike(word: str, candidates: Set[str]) -> bool:
     """Whether one of these words may mean the same as a word, all as `words` stems them: "decline" for "fell".
 
     >>> is_said_alike("fell", {"declin"}), is_said_alike("allow", {"forbidden"})
     (True, False)
     """
-    return not _said_alike(word).isdisjoint(held)
+    return not _said_alike(word).isdisjoint(candidates)
 
 
 @lru_cache(maxsize=4096)
 def _said_alike(word: str) -> frozenset[str]:
-    sides = [(one, other) for pair in _PAIRS for one, other in (pair, pair[::-1]) if word in one]
-    groups = (group for group in _ALIKE if word in group)
-    return words_alike(word).union(*groups, *(own for own, _ in sides)) - frozenset().union(
-        *(other for _, other in sides)
-    )
+    pairs = [ordered for pair in _PAIRS for ordered in (pair, pair[::-1]) if word in ordered[0]]
+    groups = (group for group in (*_ALIKE, *(side for side, _ in pairs)) if word in group)
+    return words_alike(word).union(*groups).difference(*(opposites for _, opposites in pairs))
 
 
 @lru_cache(maxsize=1024)  # several sentences may cite the same quote
@@ -278,8 +276,8 @@ def _plain(sentence: str) -> str:
     """A sentence with its denials as separate words, and without phrases that only look like denials."""
     plain = _WITH_NO.sub("without", _NOT.sub(" not", " ".join(sentence.split())))
     plain = _GOES_UP.sub("rises", _GOES_DOWN.sub("falls", plain))
-    said = frozenset(words(plain, stem=False, keep_stop_words=True))
-    if len(said & _FOREIGN) > len(said & _ENGLISH):  # "no ano de 2023" is "in the year 2023"
+    plain_words = frozenset(words(plain, stem=False, keep_stop_words=True))
+    if len(plain_words & _FOREIGN) > len(plain_words & _ENGLISH):  # "no ano de 2023" is "in the year 2023"
         plain = _DENIALS.sub("not", _NO.sub(" ", plain))
     return _NOT_DENYING.sub(" ", plain)
 
@@ -296,7 +294,7 @@ def _is_contrary(results: Sequence[bool | None]) -> bool:
 def _covering(weights: Mapping[str, float], sentences: Sequence[str]) -> list[str]:
     """The sentences that have at least `MIN_COVERAGE` of the weight of these words."""
     least = MIN_COVERAGE * math.fsum(weights.values())
-    return [one for one in sentences if coverage(weights, _words_of(one)) >= least > 0]
+    return [sentence for sentence in sentences if coverage(weights, _words_of(sentence)) >= least > 0]
 
 
 @lru_cache(maxsize=1024)
@@ -316,10 +314,10 @@ def _opposed(claim: Set[str], sentence: Set[str], pair: Sequence[frozenset[str]]
     """
     if _NEGATIONS & (claim | sentence) or not any(side & claim for side in pair):
         return None
-    own, its = ([bool(side & said) for side in pair] for said in (claim - sentence, sentence - claim))
-    if not any(own) or any(map(bool.__and__, own, its)):
+    stated, cited = ([bool(side & added) for side in pair] for added in (claim - sentence, sentence - claim))
+    if not any(stated) or any(map(bool.__and__, stated, cited)):
         return False
-    return True if any(its) else None
+    return True if any(cited) else None
 
 
 def _directions_of_amounts(claim: str, sentences: Sequence[str]) -> list[bool | None]:
@@ -340,12 +338,12 @@ def _directions_of_amounts(claim: str, sentences: Sequence[str]) -> list[bool | 
 
 def _changed_by(sentence: str) -> list[Amount]:
     """The percentages and decimals by which something changes; none where the sentence has both directions."""
-    said = _words_without_bounds(sentence)
-    if all(side & said for side in _PAIRS[0]):
+    sentence_words = _words_without_bounds(sentence)
+    if all(side & sentence_words for side in _PAIRS[0]):
         return []
     written = " ".join(match[0] for match in _CHANGED_BY.finditer(sentence))
     amounts = read_sentence(written).amounts
-    return [one for one in amounts if one.step < 1 or (one.unit is not None and one.unit.dimension == "percent")]
+    return [amount for amount in amounts if amount.step < 1 or amount.is_percentage]
 
 
 def _by_clauses(
@@ -361,36 +359,42 @@ def _by_clauses(
         weights_of_clause = {word: weights[word] for word in words(clause) if word in weights}
         if len(weights_of_clause) < 2 or not clauses:
             continue
-        closest, words_of_closest = max(clauses, key=lambda one: coverage(weights_of_clause, one[1]))
+        closest, words_of_closest = max(clauses, key=lambda candidate: coverage(weights_of_clause, candidate[1]))
         if coverage(weights_of_clause, words_of_closest) >= MIN_DENIED * math.fsum(weights_of_clause.values()) > 0:
             results.append(compare(clause, closest))
-    return True if True in results else next((one for one in results if one is not None), None)
+    return True if True in results else next((result for result in results if result is not None), None)
 
 
 def _clauses(sentence: str) -> list[str]:
     return [clause for clause in _CLAUSES.split(sentence) if clause.strip()]
 
 
-def _says_opposite(clause: str, other: str, *, pair: Sequence[frozenset[str]]) -> bool | None:
+def _says_opposite(clause: str, other_clause: str, *, pair: Sequence[frozenset[str]]) -> bool | None:
     """Whether two clauses have words of opposite sides of a pair; None if other words may reverse their meaning."""
-    own, its = (frozenset(words(one, keep_stop_words=True)) for one in (clause, other))
-    return None if (_IN_PART - frozenset().union(*pair)) & (own | its) else _opposed(own, its, pair)
-
-
-def _differ(clause: str, other: str) -> bool | None:
-    """Whether one of two clauses denies what the other says; None if that cannot be known."""
-    said, its = (frozenset(words(one, keep_stop_words=True)) for one in (clause, other))
-    if _IN_PART & (said | its):
+    clause_words, other_words = (frozenset(words(text, keep_stop_words=True)) for text in (clause, other_clause))
+    if (_IN_PART - frozenset().union(*pair)) & (clause_words | other_words):
         return None
-    denied, also = _denied(clause), _denied(other)
+    return _opposed(clause_words, other_words, pair)
+
+
+def _differ(clause: str, other_clause: str) -> bool | None:
+    """Whether one of two clauses denies what the other says; None if that cannot be known."""
+    clause_words, other_words = (frozenset(words(text, keep_stop_words=True)) for text in (clause, other_clause))
+    if _IN_PART & (clause_words | other_words):
+        return None
+    denied, also = _denied(clause), _denied(other_clause)
     if bool(denied) == bool(also):
         return False
-    return True if (denied or also) & said & its else None  # None if the denied word is in one of them only
+    # It cannot be known if the denied word is in one of them only.
+    return True if (denied or also) & clause_words & other_words else None
 
 
 def _denied(clause: str) -> frozenset[str]:
     """The words that a clause denies: after each denial, the first that is no stop word or adverb; "" if none is."""
-    found = words(clause, stem=False, keep_stop_words=True)
-    behind = (found[at + 1 :] for at, word in enumerate(found) if word in _DENIES)
-    first = (next((word for word in rest if word not in STOP_WORDS and not word.endswith("ly")), "") for rest in behind)
-    return frozenset(map(stem_of, first))
+    clause_words = words(clause, stem=False, keep_stop_words=True)
+    denied: set[str] = set()
+    for at, word in enumerate(clause_words):
+        if word in _DENIES:
+            telling = (word for word in clause_words[at + 1 :] if word not in STOP_WORDS and not word.endswith("ly"))
+            denied.add(stem_of(next(telling, "")))
+    return frozenset(denied)

@@ -55,11 +55,13 @@ Same = Callable[[Amount, Amount], bool]
 
 
 class OtherCell(NamedTuple):
-    """A number or words of a sentence, the name of the row or column of their cell, and the name in the sentence."""
+    """A number or words that a sentence gives for another row or column than its evidence does."""
 
-    said: str
-    own: str
-    other: str
+    value: str
+    table_name: str
+    """The name of the row or column in which the table has them."""
+    stated_name: str
+    """The name for which the sentence gives them."""
 
 
 def find_other_cell(statement: str, amounts: Sequence[Amount], texts: Sequence[str], same: Same) -> OtherCell | None:
@@ -76,9 +78,9 @@ def find_other_cell(statement: str, amounts: Sequence[Amount], texts: Sequence[s
             findings |= {value: [None] for value in (claim.stated_values(line) if _CELLS not in line else ())}
     for text in tables:
         for header, body in parts_of(rows) if (rows := read_rows(text)) else ():
-            for value, other in _Table(*without_numbering(header, body)).compare(claim):
-                findings.setdefault(value, []).append(other)
-    return next((others[0] for others in findings.values() if others[0] is not None and all(others)), None)
+            for value, other_cell in _Table(*without_numbering(header, body)).compare(claim):
+                findings.setdefault(value, []).append(other_cell)
+    return next((cells[0] for cells in findings.values() if all(cells)), None)
 
 
 class _Name(NamedTuple):
@@ -96,16 +98,16 @@ class _Claim:
         self._text = normalize_notation(text[:1].lower() + text[1:])  # "A" at the beginning is an article, not a name
         self.names = _names(self._text)
         self._of_time_or_place = _names(" ".join(_TIME_OR_PLACE.findall(self._text)))
-        self._digits = {_digits(format(one.value, "f")) for one in amounts}
+        self._digits = {_digits(format(amount.value, "f")) for amount in amounts}
         # A table often repeats cells and names.
         self.stated_values, self._names_beside = cache(self._find_stated_values), cache(self._find_names_beside)
 
     def _find_stated_values(self, cell: str) -> tuple[str, ...]:
         """The values that the sentence has of a cell: those of its numbers, or the cell itself if it has words only."""
         if numbers := _NUMBER.findall(cell):
-            there = not self._digits.isdisjoint(map(_digits, numbers))  # most cells need not be read
-            amounts = read_evidence(cell).amounts if there else ()
-            return tuple(one.text for one in self._amounts if any(self._same(one, other) for other in amounts))
+            may_occur = not self._digits.isdisjoint(map(_digits, numbers))  # most cells need not be read
+            amounts = read_evidence(cell).amounts if may_occur else ()
+            return tuple(amount.text for amount in self._amounts if any(self._same(amount, other) for other in amounts))
         return (cell,) if (names := _names(cell)) and names <= self.names else ()
 
     def says_of_another(
@@ -178,9 +180,9 @@ class _Table:
         for row in self._rows:
             for at, cell in enumerate(row.cells[1:], start=1):
                 for value in claim.stated_values(cell):
-                    others = self._other_row(claim, value, (row, at), named_rows)
-                    others = others or self._other_column(claim, value, (row, at), columns)
-                    yield value, OtherCell(value, *others) if others else None
+                    other_names = self._other_row(claim, value, (row, at), named_rows)
+                    other_names = other_names or self._other_column(claim, value, (row, at), columns)
+                    yield value, OtherCell(value, *other_names) if other_names else None
 
     def _other_row(
         self, claim: _Claim, value: str, cell: _Cell, named_rows: Mapping[_Name, Sequence[_Row]]
@@ -190,8 +192,9 @@ class _Table:
         words_of_cell = row.own_names(at) if named_rows else frozenset()
         for name, rows in named_rows.items():
             if claim.says_of_another(value, words_of_cell, name, self._of_columns):
-                there = (one.cells[at] for one in rows if len(one.cells) > at and one.cells[at] not in EMPTY)
-                if alike := [other for other in there if _has_number(other) == (at not in row.texts)]:
+                cells = (other_row.cells[at] for other_row in rows if len(other_row.cells) > at)
+                filled = (text for text in cells if text not in EMPTY)
+                if alike := [text for text in filled if _has_number(text) == (at not in row.texts)]:
                     return None if any(map(claim.stated_values, alike)) else (row.name.text, name.text)
         return None
 
@@ -203,7 +206,7 @@ class _Table:
         if len(self._header) != len(row.cells) or at in row.texts:
             return None
         header_name = self._header[at]
-        for place in (one for one in named_columns if one != at):
+        for place in (column for column in named_columns if column != at):
             other_name = self._header[place]
             if claim.says_of_another(value, header_name.words, other_name, row.name.words, is_column=True):
                 return None if claim.stated_values(row.cells[place]) else (header_name.text, other_name.text)

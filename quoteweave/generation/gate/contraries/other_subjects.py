@@ -103,44 +103,46 @@ def _words(text: str) -> frozenset[str]:
 
 def find_other_subject(statement: str, sentences: Sequence[str]) -> Difference | None:
     """Return the subject of a statement if these sentences say the same of another one; None otherwise."""
-    cited_sentences = [one for one in sentences if SENTENCE_END.search(one) and _CELLS not in one]
+    cited_sentences = [sentence for sentence in sentences if SENTENCE_END.search(sentence) and _CELLS not in sentence]
     if not 1 < len(cited_sentences) <= MAX_SENTENCES:
         return None
     words_of_statement = frozenset(words(statement))
-    if any(words_of_statement <= _words(one) and not _PARTS.search(one) for one in cited_sentences):
+    if any(words_of_statement <= _words(sentence) and not _PARTS.search(sentence) for sentence in cited_sentences):
         return None
     parsed = _read(statement)
-    parsed_sentences = [_read(one) for one in cited_sentences]
-    capitals = parsed.capitals.union(*(one.capitals for one in parsed_sentences)).difference(
-        *(one.lower for one in parsed_sentences)
-    )
-    names = [one for one in parsed.names(capitals) if any(one.words <= other.stems for other in parsed_sentences)]
-    parts = [_read(part) for one in cited_sentences for part in _PARTS.split(one)] if names else []
-    other_subjects = [_other_name(names, one, parsed, capitals) for one in _closest(parsed, parts, names)]
+    parsed_sentences = [_read(sentence) for sentence in cited_sentences]
+    all_capitals = parsed.capitals.union(*(sentence.capitals for sentence in parsed_sentences))
+    capitals = all_capitals.difference(*(sentence.lower for sentence in parsed_sentences))
+    names = [name for name in parsed.names(capitals) if any(name.words <= other.stems for other in parsed_sentences)]
+    parts = [_read(part) for sentence in cited_sentences for part in _PARTS.split(sentence)] if names else []
+    other_subjects = [_other_name(names, part, parsed, capitals) for part in _closest(parsed, parts, names)]
     if other_subjects and all(other_subjects):
         return other_subjects[0]
     closest = _closest(parsed, parsed_sentences, names)
-    places = [at for at, one in enumerate(parsed_sentences) if one in closest]
+    places = [at for at, sentence in enumerate(parsed_sentences) if sentence in closest]
     antecedents = [_other_antecedent(parsed, parsed_sentences, at) for at in places]
     return antecedents[0] if antecedents and all(antecedents) else None
 
 
 def _closest(statement: _Sentence, sentences: Sequence[_Sentence], names: Sequence[_Name]) -> list[_Sentence]:
     """The ones with the most numbers of a statement and, among equal ones, the most words other than its names."""
-    words_besides_names = statement.telling - frozenset().union(*(one.words for one in names))
-    agreements = [(len(statement.numbers & one.numbers), len(words_besides_names & one.stems)) for one in sentences]
-    most = max(agreements, default=(0, 0))
-    return [one for one, agreement in zip(sentences, agreements, strict=True) if agreement == most and most[1] > 0]
+    words_besides_names = statement.telling - frozenset().union(*(name.words for name in names))
+    by_agreement: dict[tuple[int, int], list[_Sentence]] = {}
+    for sentence in sentences:
+        agreement = len(statement.numbers & sentence.numbers), len(words_besides_names & sentence.stems)
+        by_agreement.setdefault(agreement, []).append(sentence)
+    most = max(by_agreement, default=(0, 0))
+    return by_agreement[most] if most[1] > 0 else []
 
 
 def _other_name(
     names: Sequence[_Name], cited: _Sentence, statement: _Sentence, capitals: Set[str]
 ) -> Difference | None:
     """A name of a statement that the cited sentence lacks, and the name that stands there in its place."""
-    others = [one for one in cited.names(capitals) if not one.words <= statement.stems]
+    other_names = [name for name in cited.names(capitals) if not name.words <= statement.stems]
     for name in names:
         if not name.words <= cited.stems:
-            for other in others:
+            for other in other_names:
                 if not other.words < name.words and name.stands_like(other):
                     return Difference(name.text, other.text)
     return None
@@ -150,7 +152,7 @@ def _is_of_one_before(sentences: Sequence[_Sentence], at: int) -> bool:
     """Whether a sentence may speak of what one before it names otherwise: "Rome is large. *The city* is old"."""
     noun_phrase = _DEFINITE.match(sentences[at].text)
     return noun_phrase is not None and not any(
-        stem_of(noun_phrase[1].casefold()) in one.stems for one in sentences[:at]
+        stem_of(noun_phrase[1].casefold()) in sentence.stems for sentence in sentences[:at]
     )
 
 
@@ -164,11 +166,11 @@ def _other_antecedent(statement: _Sentence, sentences: Sequence[_Sentence], at: 
         or _is_of_one_before(sentences, start)
     ):
         start -= 1
-    stems_of_antecedent = frozenset[str]().union(*(one.stems for one in sentences[start : at + 1]))
+    stems_of_antecedent = frozenset[str]().union(*(sentence.stems for sentence in sentences[start : at + 1]))
     new_stems = statement.telling - stems_of_antecedent
     if subject[1].istitle() and (subject[2] or "").istitle() and stem_of(subject[2]) in stems_of_antecedent:
         return None  # "Maria Holt" is meant by "Holt".
-    all_stems = frozenset[str]().union(*(one.stems for one in sentences))
+    all_stems = frozenset[str]().union(*(sentence.stems for sentence in sentences))
     if start == at or stem_of(subject[1]) not in new_stems or not new_stems <= all_stems:
         return None
     return Difference(subject[1], sentences[start].text)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import STOP_WORDS, has_digit, words
 from quoteweave.core.text.units import find_unit
 from quoteweave.generation.gate.amounts import NUMBER_WORDS, Amount, read_amounts, value_of
 from quoteweave.generation.gate.contraries.opposite_words import DIRECTIONS, says_negative
@@ -86,19 +86,19 @@ def find_other_bound(statement: str, texts: Sequence[str]) -> Difference | None:
     for number in _NUMBER.finditer(statement):
         if _YEAR.fullmatch(number["number"]) and not _SAYS_BOUND.search(statement):
             continue
-        own = _Bounded(statement, number)
+        stated = _Bounded(statement, number)
         digits = ",?".join(map(re.escape, number["number"].replace(",", "")))
         same = re.compile(rf"(?<![\w.,]){digits}(?!\d|[.,]\d)")
-        its = [_Bounded(text, one) for text in map(in_digits, texts) for one in same.finditer(text)]
-        if its and not any(map(own.agrees, its)):
-            return Difference(own.written, its[0].written)
+        cited = [_Bounded(text, match) for text in map(in_digits, texts) for match in same.finditer(text)]
+        if cited and not any(map(stated.agrees, cited)):
+            return Difference(stated.written, cited[0].written)
     return None
 
 
 @lru_cache(maxsize=1024)
 def in_digits(text: str) -> str:
     """A text in one notation, with whole numbers in digits."""
-    return _IN_WORDS.sub(lambda found: str(value_of(found[0].casefold())), normalize_notation(text))
+    return _IN_WORDS.sub(lambda match: str(value_of(match[0].casefold())), normalize_notation(text))
 
 
 class _Bounded:
@@ -199,9 +199,9 @@ def _span_against_direction(sentence: str) -> tuple[Decimal, Decimal] | None:
     span = _FROM_TO.search(text)
     if span is None or _MAY_BE_SIGN.search(text):
         return None
-    amounts = [one for one in read_amounts(text[span.start() :]) if not (one.year or one.ordinal)][:2]
-    said = frozenset(words(text[: span.start()].rpartition(",")[2], keep_stop_words=True))
-    rises, falls = (not side.isdisjoint(said) for side in DIRECTIONS)
+    amounts = [amount for amount in read_amounts(text[span.start() :]) if not (amount.year or amount.ordinal)][:2]
+    words_before = frozenset(words(text[: span.start()].rpartition(",")[2], keep_stop_words=True))
+    rises, falls = (not side.isdisjoint(words_before) for side in DIRECTIONS)
     if len(amounts) < 2 or amounts[0].unit not in (None, amounts[1].unit) or rises == falls:
         return None
     first, last = amounts[0].value, amounts[1].value
@@ -221,16 +221,17 @@ class _Signed(NamedTuple):
 @lru_cache(maxsize=1024)  # a text is read again for each sentence that cites it
 def _signed(text: str) -> tuple[_Signed, ...]:
     """The amounts of a text with their signs, without years and numbers written in words."""
-    signed = _BRACKETED.sub(lambda found: f"-{found[0].translate(_NO_BRACKETS)}", normalize_notation(text))
-    amounts = read_amounts(signed) if any(map(str.isdigit, signed)) else ()
-    return tuple(_Signed(one, _sign(signed, one)) for one in amounts if not one.in_words and not one.year)
+    signed = _BRACKETED.sub(lambda match: f"-{match[0].translate(_NO_BRACKETS)}", normalize_notation(text))
+    amounts = read_amounts(signed) if has_digit(signed) else ()
+    written = (amount for amount in amounts if not (amount.in_words or amount.year))
+    return tuple(_Signed(amount, _sign(signed, amount)) for amount in written)
 
 
 def _sign(text: str, amount: Amount) -> int:
     """The sign that an amount has at all its places; 0 if it has none or they differ."""
     signs = map(_SIGNED.search, _places(text, amount.text))
-    found = {0 if sign is None else -1 if "-" in sign[0] else 1 for sign in signs}
-    return found.pop() if len(found) == 1 else 0
+    values = {0 if sign is None else -1 if "-" in sign[0] else 1 for sign in signs}
+    return values.pop() if len(values) == 1 else 0
 
 
 def _places(text: str, written: str) -> Iterator[str]:
@@ -245,10 +246,10 @@ def _places(text: str, written: str) -> Iterator[str]:
 def find_other_percent(statement: str, texts: Sequence[str]) -> Difference | None:
     """Return a number in per cent that all texts with it have in percentage points, or the reverse."""
     stated_numbers = list(_PERCENT.finditer(in_digits(statement)))
-    cited_numbers = [one for text in texts for one in _PERCENT.finditer(in_digits(text))] if stated_numbers else []
+    cited_numbers = [match for text in texts for match in _PERCENT.finditer(in_digits(text))] if stated_numbers else []
     for stated in stated_numbers:
-        same_numbers = [one for one in cited_numbers if one["number"] == stated["number"]]
-        if same_numbers and all((one["points"] is None) != (stated["points"] is None) for one in same_numbers):
+        same_numbers = [match for match in cited_numbers if match["number"] == stated["number"]]
+        if same_numbers and all((match["points"] is None) != (stated["points"] is None) for match in same_numbers):
             return Difference(stated[0], same_numbers[0][0])
     return None
 
@@ -262,8 +263,9 @@ def find_other_version(statement: str, texts: Sequence[str]) -> Difference | Non
         label, number = version["label"].casefold(), version["number"]
         if label in STOP_WORDS or number.count(".") != 1 or find_unit(version["behind"]) is not None:
             continue
-        same_label = [one for text in texts for one in _VERSION.finditer(text) if one["label"].casefold() == label]
-        alike = [one for one in same_label if one["number"].count(".") == 1 and float(one["number"]) == float(number)]
-        if alike and not any(one["number"] == number for one in alike):
+        matches = (match for text in texts for match in _VERSION.finditer(text) if match["number"].count(".") == 1)
+        same_label = (match for match in matches if match["label"].casefold() == label)
+        alike = [match for match in same_label if float(match["number"]) == float(number)]
+        if alike and not any(match["number"] == number for match in alike):
             return Difference(version[0], alike[0][0])
     return None

@@ -5,13 +5,13 @@ A sentence may have all numbers and names of its evidence and say something else
 these findings only mean that the sentence as it is was not found.
 """
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence, Set
 from difflib import SequenceMatcher
-from itertools import combinations
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, stem_of, words
+from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, has_digit, stem_of, words
 from quoteweave.core.text.units import MAX_SYMBOL, SCALES, find_unit
 from quoteweave.generation.gate.amounts import NUMBER_WORDS, ORDINALS, Amount
 from quoteweave.generation.gate.contraries.opposite_words import OPPOSITE_PREPOSITIONS, is_said_alike
@@ -45,7 +45,7 @@ _SOURCE_WORDS = frozenset(
 )
 _NUMBERS = lazy_regex(
     rf"(?:{NUMBER_WORDS}|hundred|percent(?:age)?|per|cent|points?|{'|'.join(SCALES)})s?|[ap]m"
-    rf"|(?:half|halves|quarters|{'|'.join(f'{one}s' for one in ORDINALS)})",
+    rf"|(?:half|halves|quarters|{'|'.join(f'{word}s' for word in ORDINALS)})",
     re.I,
 )
 _SUPERLATIVE = lazy_regex(r"\b(?:the|\w+['’]s|its|their) (most|least) (?!of\b)[^\W\d_]", re.I)
@@ -58,7 +58,7 @@ _UNNOTICED = ARTICLES | {"percent"}
 # These are opposites in a change: "from 3 to 9" is not "from 9 to 3". They are compared by the word behind them alone.
 _OF_CHANGES = ("by", "to", "from")
 _OPPOSITES = frozenset(
-    frozenset(pair) for group in (*OPPOSITE_PREPOSITIONS, _OF_CHANGES) for pair in combinations(group, 2)
+    frozenset(pair) for group in (*OPPOSITE_PREPOSITIONS, _OF_CHANGES) for pair in itertools.combinations(group, 2)
 )
 _HYPHENATED = lazy_regex(r"(?<=[^\W\d_])[-\u00ad]\s+(?=[a-zß-ÿ])")
 
@@ -109,23 +109,23 @@ def find_replaced_word(statement: str, sentences: Sequence[str], shown: Set[str]
 
     Words that are `shown` to be true by numbers are not returned.
     """
-    parsed = _Read(statement)
+    parsed = _Words(statement)
     if not sentences or len(parsed.written) > MAX_WORDS:
         return None
-    replaced = [next(_replaced(parsed, _Read(sentence), shown), None) for sentence in sentences]
+    replaced = [next(_replaced(parsed, _Words(sentence), shown), None) for sentence in sentences]
     return replaced[0] if all(replaced) else None
 
 
-class _Read:
+class _Words:
     """A sentence as words, each as written and as `words` stems it, without articles."""
 
     def __init__(self, text: str) -> None:
-        found = _WORD.findall(normalize_notation(_HYPHENATED.sub("", text)))
-        self.written = [word for word in found if word.casefold() not in _UNNOTICED]
+        text_words = _WORD.findall(normalize_notation(_HYPHENATED.sub("", text)))
+        self.written = [word for word in text_words if word.casefold() not in _UNNOTICED]
         self.stems = [stem_of(word) for word in self.written]
 
 
-def _replaced(statement: _Read, sentence: _Read, shown: Set[str]) -> Iterator[Difference]:
+def _replaced(statement: _Words, sentence: _Words, shown: Set[str]) -> Iterator[Difference]:
     if len(sentence.written) > MAX_WORDS:
         return
     codes = SequenceMatcher(None, statement.stems, sentence.stems, autojunk=False).get_opcodes()
@@ -144,9 +144,10 @@ def _replaced(statement: _Read, sentence: _Read, shown: Set[str]) -> Iterator[Di
             if _tells(sentence.written[word]) and sentence.stems[word] not in statement.stems
         ]
         alike = any(
-            is_said_alike(statement.stems[word], {sentence.stems[other] for other in replacing}) for word in replaced
+            is_said_alike(statement.stems[word], {sentence.stems[position] for position in replacing})
+            for word in replaced
         )
-        if replaced and replacing and not alike and all(one[0] == "equal" for one in neighbours):
+        if replaced and replacing and not alike and all(neighbour[0] == "equal" for neighbour in neighbours):
             yield Difference(statement.written[replaced[0]], sentence.written[replacing[0]])
 
 
@@ -155,7 +156,7 @@ def _tells(word: str) -> bool:
     folded = word.casefold()
     return not (
         folded in STOP_WORDS
-        or any(map(str.isdigit, word))
+        or has_digit(word)
         or find_unit(word) is not None
         or _NUMBERS.fullmatch(folded)
         or folded.removesuffix(".") in _MONTHS
@@ -165,22 +166,33 @@ def _tells(word: str) -> bool:
 
 def find_other_preposition(statement: str, sentences: Sequence[str]) -> Difference | None:
     """Return a preposition with its word, "before meals", if the sentences have only its opposite before that word."""
-    own = list(_prepositions(_Read(statement)))
-    cited = [pair for text in sentences for pair in _prepositions(_Read(text))] if own else []
-    for preposition, word in own:
-        its = [one for one, other in cited if other == word]
-        opposites = [one for one in its if frozenset({one, preposition}) in _OPPOSITES]
-        if opposites and preposition not in its:
+    stated = list(_prepositions(_Words(statement)))
+    cited = [pair for text in sentences for pair in _prepositions(_Words(text))] if stated else []
+    for preposition, word in stated:
+        cited_prepositions = [cited_preposition for cited_preposition, cited_word in cited if cited_word == word]
+        opposites = [
+            cited_preposition
+            for cited_preposition in cited_prepositions
+            if frozenset({cited_preposition, preposition}) in _OPPOSITES
+        ]
+        if opposites and preposition not in cited_prepositions:
             return Difference(f"{preposition} {word}", f"{opposites[0]} {word}")
     return None
 
 
-def _prepositions(read: _Read) -> Iterator[tuple[str, str]]:
+def _prepositions(sentence: _Words) -> Iterator[tuple[str, str]]:
     """The prepositions of a sentence that have an opposite, each with the word behind it."""
     known = frozenset().union(*_OPPOSITES)
-    for at, word in enumerate(read.written):
+    for at, word in enumerate(sentence.written):
         if word.casefold() in known:
-            behind = next((one for one in read.written[at + 1 : at + 4] if one.casefold() not in STOP_WORDS), None)
+            behind = next(
+                (
+                    next_word
+                    for next_word in sentence.written[at + 1 : at + 4]
+                    if next_word.casefold() not in STOP_WORDS
+                ),
+                None,
+            )
             if behind is not None:
                 yield word.casefold(), behind.casefold()
 
@@ -191,21 +203,21 @@ def find_other_fact(content_words: Set[str], facts: Facts, closest: Sequence[str
     None if one of them has the statement's own. Text that does not end as a sentence is not compared: it may be part of
     a table or chart, whose numbers stand elsewhere.
     """
-    if not closest or not all(one.endswith(".") for one in closest):
+    if not closest or not all(sentence.endswith(".") for sentence in closest):
         return None
     words_besides_months = content_words - _MONTH_STEMS
-    if not all(words_besides_months <= set(words(one)) for one in closest):
+    if not all(words_besides_months <= set(words(sentence)) for sentence in closest):
         return None
-    parsed_sentences = [read_sentence(one) for one in closest]
-    if amounts := [one for one in facts.amounts if not one.year]:
-        amounts_of_sentences = [[other for other in one.amounts if not other.year] for one in parsed_sentences]
-        others = [other for own in amounts_of_sentences for other in own]
-        if all(amounts_of_sentences) and not any(_may_be_same(own, other) for own in amounts for other in others):
-            return amounts_of_sentences[0][0].text
-    dates_of_sentences = [one.dates for one in parsed_sentences]
+    facts_of_sentences = [read_sentence(sentence) for sentence in closest]
+    if amounts := [amount for amount in facts.amounts if not amount.year]:
+        cited_amounts = [[amount for amount in cited.amounts if not amount.year] for cited in facts_of_sentences]
+        pairs = itertools.product(amounts, itertools.chain(*cited_amounts))
+        if all(cited_amounts) and not any(_may_be_same(amount, other) for amount, other in pairs):
+            return cited_amounts[0][0].text
+    dates_of_sentences = [cited.dates for cited in facts_of_sentences]
     if not (facts.dates and all(dates_of_sentences)):
         return None
-    same = any(own.confirmed_by(other) for own in facts.dates for others in dates_of_sentences for other in others)
+    same = any(date.confirmed_by(other) for dates in dates_of_sentences for other in dates for date in facts.dates)
     return None if same else dates_of_sentences[0][0].text.rstrip(".")
 
 
