@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from quoteweave.core.text.question_words import Quantity
 from quoteweave.generation.extractive.tables.asked_names import AskedCells
-from quoteweave.generation.extractive.tables.cells import find_cells, have_own_names, said_of
+from quoteweave.generation.extractive.tables.cells import find_cells, have_own_names, rows_in_words
 
 
 def cells_in_words(
@@ -16,4 +16,4 @@ def cells_in_words(
 ) -> str:
     """The cells of a table that are found, in words; "" where rows have one name, so that the result is uncertain."""
     rows = find_cells(text, AskedCells(asked, weights, wanted, titled))
-    return said_of(rows) if have_own_names(rows) else ""
+    return rows_in_words(rows) if have_own_names(rows) else ""

@@ -120,9 +120,9 @@ def test_what_is_left_over_is_not_what_is_asked_for() -> None:
 def test_what_the_title_says_too_is_no_row_where_another_is_named() -> None:
     table = "- | 2021 | 2020\nCanada | 1,456 | 1,310\nOther | 2,511 | 2,061\nInventories | 14,215 | 12,242"
     asked, weights = ["inventori", "canada", "2021"], {"inventori": 0.6, "canada": 0.3, "2021": 0.1}
-    said_of = "Canada (2021: 1,456)"
-    assert cells_in_words(table, asked, weights, titled=["merchandis", "inventori"]) == said_of
-    assert cells_in_words(table, asked, weights) == f"{said_of} and Inventories (2021: 14,215)"
+    rows_in_words = "Canada (2021: 1,456)"
+    assert cells_in_words(table, asked, weights, titled=["merchandis", "inventori"]) == rows_in_words
+    assert cells_in_words(table, asked, weights) == f"{rows_in_words} and Inventories (2021: 14,215)"
     alone = cells_in_words(table, ["inventori", "2021"], weights, titled=["merchandis", "inventori"])
     assert alone == "Inventories (2021: 14,215)"
 
@@ -190,14 +190,14 @@ def test_a_column_whose_name_is_said_apart_is_not_the_one_where_another_has_a_pa
     table = "- | Republican | Democrat | Lean Republican | No Lean\n"
     voters = image("Voters in 2018", f"{table}Male | 51 | 40 | 64 | 55\nHispanic | 7 | 18 | 13 | 23", layout="table")
 
-    def said_by(question: str) -> tuple[str, str]:
+    def byline_persons(question: str) -> tuple[str, str]:
         answer = ask(question, context(images=[voters]))
         return answer.status, answer.text
 
-    status, _ = said_by("Which is larger in 2018: Republican who are Hispanic, or no leans who are male?")
+    status, _ = byline_persons("Which is larger in 2018: Republican who are Hispanic, or no leans who are male?")
     assert status == "located"
-    assert said_by("How many of the Hispanic voters lean Republican?")[0] == "answered"
-    assert "Hispanic (Republican: 7" in said_by("How many Republican voters are Hispanic?")[1]
+    assert byline_persons("How many of the Hispanic voters lean Republican?")[0] == "answered"
+    assert "Hispanic (Republican: 7" in byline_persons("How many Republican voters are Hispanic?")[1]
 
 
 def test_a_version_or_the_number_of_a_section_is_no_name_of_a_column() -> None:

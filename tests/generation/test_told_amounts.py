@@ -3,7 +3,7 @@
 import pytest
 from harbour_quotes import ask, context, quote
 
-from quoteweave.generation.extractive.acts.told_amounts import own_amounts, own_counts, tells_how
+from quoteweave.generation.extractive.acts.stated_amounts import own_amounts, own_counts, tells_how
 
 
 @pytest.mark.parametrize(

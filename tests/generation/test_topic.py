@@ -42,7 +42,7 @@ def test_the_margin_by_hand() -> None:
     ship = 0.6  # a word whose rarity is not known, and which is held
     held = (0.8 + 0.5 + ship) / (0.8 + 0.5 + ship + 1.0)
     repeated = 0.8 / 2  # "timber" in one further quote
-    assert found.held == {"tolland", "ship", "timber"}
+    assert found.present == {"tolland", "ship", "timber"}
     assert (found.missing, found.absent) == (frozenset(), frozenset({"elsinor"}))
     assert found.margin == pytest.approx(
         HELD * held - ABSENT / 4 + REPEATED * repeated + ADJACENT * 2 - CHANCE * 0.8 - THRESHOLD
@@ -250,7 +250,7 @@ def test_a_word_that_the_best_place_says_otherwise_is_not_said_to_stand_there(ra
         update={"rarity": {"absent": rarity, "januari": 0.3}, "synonyms": {"absent": ("apologies",)}, "variety": 0.1}
     )
     terms = question_terms("Who was absent in January?")
-    assert topic_evidence(terms, given).held == {"absent"}
+    assert topic_evidence(terms, given).present == {"absent"}
     reasons = ("No page that was read has the word absent.",) if absent else ()
     assert abstention_reasons(terms, given, terms.text) == reasons
 

@@ -15,7 +15,7 @@ from quoteweave.core.text.whole_document.front_matter_questions import read_fron
 from quoteweave.documents.ingest import add
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.generation.extractive.whole_document.front_matter_answer import front_matter_answer
-from quoteweave.generation.extractive.whole_document.front_matter_lines import says
+from quoteweave.generation.extractive.whole_document.front_matter_lines import says_date
 from quoteweave.generation.extractive.whole_document.front_matter_reader import FrontMatterReader, FrontQuote
 from quoteweave.pipeline.filtered_pages import FilteredPages
 from quoteweave.pipeline.rag import Rag
@@ -306,7 +306,7 @@ def test_the_document_is_meant_by_a_pronoun_or_what_documents_are_called(questio
 
 def test_a_later_version_of_a_preprint_is_dated_as_that_and_a_year_tells_a_report() -> None:
     stamps = {"arXiv:1706.03762v7 [cs.CL] 2 Aug 2023": False, "arXiv:1706.03762v1 [cs.CL] 12 Jun 2017": True}
-    assert {stamp: says("published", stamp) for stamp in stamps} == stamps
+    assert {stamp: says_date("published", stamp) for stamp in stamps} == stamps
     request = read_front_matter_request("Who wrote this 1999 report?")
     assert request is not None
     assert request.naming_words == ("1999",)

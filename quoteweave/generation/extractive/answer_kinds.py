@@ -10,13 +10,12 @@ from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
 from quoteweave.core.text.units import dimensions_in, find_unit
 from quoteweave.generation.answer_text import is_code
-from quoteweave.generation.extractive.acts.asked_acts import told_of_asked_act
+from quoteweave.generation.extractive.acts.asked_acts import text_of_asked_act
 from quoteweave.generation.extractive.acts.doers import tells_doer
 from quoteweave.generation.extractive.acts.instructions import instructs, tells_to_do
 from quoteweave.generation.extractive.acts.opposites import counted_noun, has_none
-from quoteweave.generation.extractive.acts.prepositions import asks_whom, tells_behind
-from quoteweave.generation.extractive.acts.times import is_headed_by_time, tells_time_of_its_own
-from quoteweave.generation.extractive.acts.told_amounts import (
+from quoteweave.generation.extractive.acts.prepositions import asks_whom, tells_after_preposition
+from quoteweave.generation.extractive.acts.stated_amounts import (
     asks_change,
     is_share_of_part,
     lacks_asked_change,
@@ -26,7 +25,8 @@ from quoteweave.generation.extractive.acts.told_amounts import (
     own_counts,
     tells_how,
 )
-from quoteweave.generation.extractive.acts.told_reasons import tells_reason
+from quoteweave.generation.extractive.acts.stated_reasons import tells_reason
+from quoteweave.generation.extractive.acts.times import is_headed_by_time, tells_time_of_its_own
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, names_colour, names_person, names_place
 from quoteweave.generation.extractive.asked_nouns import EXAMPLE, IN_EXAMPLE, is_substantive
 from quoteweave.generation.extractive.foreign.kinds import tells_foreign_kind
@@ -64,11 +64,11 @@ _MEASURED_EXTENT = lazy_regex(
     re.IGNORECASE,
 )
 # Pounds are also a weight, so they cannot be a unit of money alone.
-_OTHER_MONEY = lazy_regex(
+_MONEY_IN_WORDS = lazy_regex(
     r"(?i)\d\s+(?:[mb]illion\s)?(?:pounds?|pence|cents?|crowns?|rupees|pesos|roubles|yuan|kron(?:a|or|er))\b"
 )
 # "Boats longer than 15 metres moor at the quay" tells nothing about the quay.
-_OF_SOME = lazy_regex(
+_LIMITED_NOUN = lazy_regex(
     r"(\b(?!(?:is|are|was|were|be|been|no|not|much|far|even|slightly)\b)[^\W\d_]+)\s+"
     r"(?:(?:more|less)\s|\w{2,}er\s)than\s+\d[\d.,]*(?:\s[^\W\d_]+)?",
     re.IGNORECASE,
@@ -88,7 +88,7 @@ _BEGINS_WITH_CASE = lazy_regex(
 _ASKS_WHAT_IT_IS = lazy_regex(
     r"\W*what(?:['’]s|\s+(?:is|are))\s+(?:(?:the|our)\s+)?[\w-]+(?:\s+[\w-]+)?\W*", re.IGNORECASE
 )
-_AGAIN = lazy_regex(r"^\W*re(?=[a-z]{3})", re.IGNORECASE)
+_PREFIX_RE = lazy_regex(r"^\W*re(?=[a-z]{3})", re.IGNORECASE)
 _KINDS_OF_ACTS = frozenset({"date", "place"})
 _HYPOTHETICAL = lazy_regex(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing)|believ(?:es?|ed)"
@@ -96,7 +96,7 @@ _HYPOTHETICAL = lazy_regex(
     re.IGNORECASE,
 )
 # A year tells neither the day nor the month.
-_ASKS_PART = lazy_regex(r"\b(?:(?P<day>days?|dates?)|months?)$", re.IGNORECASE)
+_ASKS_DAY_OR_MONTH = lazy_regex(r"\b(?:(?P<day>days?|dates?)|months?)$", re.IGNORECASE)
 _ASKS_WHEN_ALLOWED = lazy_regex(
     r"when\s+(?:(?:may|can|should|must|could)\b|(?:do|does)\b[^,;?]*\b(?:have|need)\s+to\b)", re.IGNORECASE
 )
@@ -114,8 +114,6 @@ _ADVISES = lazy_regex(
     r"|able|always|never|accepted|available|welcome|free|do not|don['’]t|optional|mandatory|please|better|safe)\b",
     re.IGNORECASE,
 )
-
-
 _MIGHT_BE = lazy_regex(r"\b(?:there\s+(?:might|could|would)|(?:might|could|would)\s+there)\s+be\b", re.IGNORECASE)
 _ASKS_HOW_MANY_FIT = lazy_regex(r"how\s+many\s[^?]*?\b(?:can|could)\b", re.IGNORECASE)
 
@@ -141,16 +139,16 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     is_of_cells = statement.is_of_cells
     # "Move one message" tells no limit.
     asks_no_act = _ASKS_WHAT_IT_IS.fullmatch(question_text) or _ASKS_HOW_MANY_FIT.match(question_text)
-    if asks_no_act and not is_of_cells and INSTRUCTION.match(_AGAIN.sub("", text)):
+    if asks_no_act and not is_of_cells and INSTRUCTION.match(_PREFIX_RE.sub("", text)):
         return False
     if IN_EXAMPLE.search(text) and not IN_EXAMPLE.search(question_text):
         return False
     # What another verb says is about another act.
-    if asks in _KINDS_OF_ACTS and not is_of_cells and (of_act := told_of_asked_act(text, question_text)) is not None:
+    if asks in _KINDS_OF_ACTS and not is_of_cells and (of_act := text_of_asked_act(text, question_text)) is not None:
         statement = statement.model_copy(update={"text": of_act})
     in_its_language = None if is_of_cells else tells_foreign_kind(text, question)
     tells = _CHECKS.get(asks, is_substantive)(statement, question) if in_its_language is None else in_its_language
-    return tells and (is_of_cells or tells_behind(text, question))
+    return tells and (is_of_cells or tells_after_preposition(text, question))
 
 
 def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
@@ -158,10 +156,14 @@ def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[
     noun = counted_noun(question.text)
     nouns, unit = words(noun), find_unit((noun.split() or [""])[-1])  # "15 yrs" are years
     text = statement.text if statement.is_of_cells else own_counts(statement.text, question.text)
-    amounts = [one for one in new_facts(text, question.text)[1] if not one.year] if nouns else []
-    amounts = [one for one in amounts if not one.is_money or one.text[0].isdigit()]  # no "$5 billion share programme"
+    amounts = [amount for amount in new_facts(text, question.text)[1] if not amount.year] if nouns else []
+    # The "$5 billion share programme" has no 5 billion shares.
+    amounts = [amount for amount in amounts if not amount.is_money or amount.text[0].isdigit()]
     alike = {*nouns[-1:], *(words_alike(nouns[-1]) if nouns else ())}
-    return frozenset(one.value for one in amounts if alike & set(_following(one, text)) or (unit and one.unit == unit))
+    counted = (
+        amount for amount in amounts if (unit and amount.unit == unit) or alike & set(_words_after(amount, text))
+    )
+    return frozenset(amount.value for amount in counted)
 
 
 def _has_count(statement: Statement, question: QuestionTerms) -> bool:
@@ -171,7 +173,7 @@ def _has_count(statement: Statement, question: QuestionTerms) -> bool:
     return bool(counted_numbers(statement, question)) or has_none(statement.text, question.text)
 
 
-def _following(amount: Amount, text: str) -> list[str]:
+def _words_after(amount: Amount, text: str) -> list[str]:
     """What an amount counts: at most three words after it, up to the first stop word or punctuation mark."""
     words_alone = normalize_notation(text)
     place = re.search(rf"(?<![\w.,]){re.escape(amount.text)}(?!\d)", words_alone, re.IGNORECASE)
@@ -193,22 +195,22 @@ def _has_amount(statement: Statement, question: QuestionTerms) -> bool:
     if statement.is_of_cells:
         facts, amounts = new_facts(statement.text, question.text)
         is_named = quantity is None or _names_quantity(statement, quantity)
-        return is_named and any(not one.year for one in amounts) | bool(facts.clocks)  # 0:29 h
-    clauses = _OF_SOME.sub(r"\1", _clauses_on_subject(statement, question))
+        return is_named and any(not amount.year for amount in amounts) | bool(facts.clocks)  # 0:29 h
+    clauses = _LIMITED_NOUN.sub(r"\1", _clauses_on_subject(statement, question))
     if (tells := tells_how(question.asked_by, clauses)) is not None:
         return tells
     # The height of a thing is no distance.
     clauses = _MEASURED_EXTENT.sub(" ", clauses) if quantity is not None and "how far" in quantity.asked_by else clauses
     clauses = own_amounts(clauses, question.text)
-    amounts = [one for one in new_facts(clauses, question.text)[1] if not one.year]
+    amounts = [amount for amount in new_facts(clauses, question.text)[1] if not amount.year]
     of_unit = _OF_UNIT.match(question.text) if quantity is None else None
     if of_unit is not None and (unit := find_unit(of_unit[1])) is not None:  # "how much horsepower"
-        return any(one.unit == unit for one in amounts)
+        return any(amount.unit == unit for amount in amounts)
     if quantity is None or not quantity.dimensions:
         return bool(amounts)
     if question.asked_by.casefold() == "how long" and _UNTIL.search(clauses) and read_evidence(clauses).dates:
         return True
-    measured = {one.unit.dimension for one in amounts if one.unit is not None}
+    measured = {amount.unit.dimension for amount in amounts if amount.unit is not None}
     return not quantity.dimensions.isdisjoint(measured | dimensions_in(clauses))
 
 
@@ -231,20 +233,21 @@ def _clauses_on_subject(statement: Statement, question: QuestionTerms) -> str:
         for clause in clauses_of(_with_relatives(_with_appositions(text, subject), subject))
         if not words_of_subject.isdisjoint(words(clause))
     ]
-    clauses_on_subject = [one for one in clauses_on_subject if subject <= set(words(one))] or clauses_on_subject
-    return ", ".join(clauses_on_subject) if clauses_on_subject and not statement.is_of_cells else text
+    with_all_words = [clause for clause in clauses_on_subject if subject <= set(words(clause))]
+    shown = with_all_words or clauses_on_subject
+    return ", ".join(shown) if shown and not statement.is_of_cells else text
 
 
 def _with_appositions(text: str, subject: Set[str]) -> str:
     """A text without the commas around the thing asked about: "Its highest point, Mount Varde, rises 186 metres"."""
-    return _APPOSITION.sub(lambda named: f" {named[1]} " if subject <= set(words(named[1])) else named[0], text)
+    return _APPOSITION.sub(lambda match: f" {match[1]} " if subject <= set(words(match[1])) else match[0], text)
 
 
 def _with_relatives(text: str, subject: Set[str]) -> str:
     """A text without the comma between the thing asked about and a relative clause: "the Long Window, which is"."""
     return _WHICH_IS.sub(
-        lambda comma: (
-            "" if subject <= set(words(" ".join(text[: comma.start()].split()[-NAMED_WITHIN:]))) else comma[0]
+        lambda match: (
+            "" if subject <= set(words(" ".join(text[: match.start()].split()[-NAMED_WITHIN:]))) else match[0]
         ),
         text,
     )
@@ -254,38 +257,38 @@ def _has_percentage(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a percentage, in a clause about what the question is about."""
     if not statement.is_of_cells and is_share_of_part(statement.text, question.text):
         return False
-    told = _clauses_on_subject(statement, question)
-    told = told if statement.is_of_cells else own_amounts(told, question.text)
-    amounts = new_facts(told, question.text)[1]
-    return any(one.unit is not None and one.unit.dimension == "percent" for one in amounts)
+    clauses = _clauses_on_subject(statement, question)
+    clauses = clauses if statement.is_of_cells else own_amounts(clauses, question.text)
+    amounts = new_facts(clauses, question.text)[1]
+    return any(amount.is_percentage for amount in amounts)
 
 
 def _has_price(statement: Statement, question: QuestionTerms) -> bool:
     if question.quantity is not None:  # "How much does it weigh?"
         return _has_amount(statement, question)
-    told = statement.text if statement.is_of_cells else own_amounts(statement.text, question.text)
-    amounts, named = new_facts(told, question.text)[1], _OTHER_MONEY.search(told) is not None
+    text = statement.text if statement.is_of_cells else own_amounts(statement.text, question.text)
+    amounts, named = new_facts(text, question.text)[1], _MONEY_IN_WORDS.search(text) is not None
     if asks_change(question.text):
-        return any(not one.year for one in amounts)
-    return any(one.is_money for one in amounts) or ((statement.is_of_cells or named) and bool(amounts))
+        return any(not amount.year for amount in amounts)
+    return any(amount.is_money for amount in amounts) or ((statement.is_of_cells or named) and bool(amounts))
 
 
 def _has_date(statement: Statement, question: QuestionTerms) -> bool:
     facts, amounts = new_facts(statement.text, question.text)
-    if (of_part := _ASKS_PART.search(question.asked_by)) is not None and not statement.is_of_cells:
+    if (of_part := _ASKS_DAY_OR_MONTH.search(question.asked_by)) is not None and not statement.is_of_cells:
         part = "day" if of_part["day"] else "month"
         return any(getattr(date, part) for date in facts.dates) or (
             part == "day" and bool(NAMES_WEEKDAY.search(statement.text))
         )
     lower_text = statement.text.casefold()  # "The fee for 2022 was paid" does not tell when
-    dated = any(one.year and not re.search(rf"\bfor\s+{one.text}\b", lower_text) for one in amounts)
+    dated = any(amount.year and not re.search(rf"\bfor\s+{amount.text}\b", lower_text) for amount in amounts)
     headed = is_headed_by_time(statement.quote.section or "", question.text) and not denies(statement.text)
     if facts.dates or facts.clocks or dated or headed or _is_dated(statement):
         return True
     subject = question.subject.intersection(statement.words)
     clauses = clauses_of(statement.text) if ": " not in statement.text else [statement.text]
-    of_subject = (one for one in clauses if subject and subject <= set(words(one)))
-    if any(tells_time_of_its_own(one, question.text) for one in of_subject):
+    of_subject = (clause for clause in clauses if subject and subject <= set(words(clause)))
+    if any(tells_time_of_its_own(clause, question.text) for clause in of_subject):
         return True
     advises = _ADVISES.search(statement.text) or tells_to_do(statement.text, question.text)
     allowed = _ASKS_WHEN_ALLOWED.match(question.text) and advises
@@ -294,8 +297,7 @@ def _has_date(statement: Statement, question: QuestionTerms) -> bool:
 
 def _is_dated(statement: Statement) -> bool:
     """Whether cells are years, or deny that there is a date ("Never")."""
-    values = [value for row in statement.rows for _, value in row.cells]
-    return any(RECENT_YEAR.fullmatch(value.strip()) or has_denying_word(value) for value in values)
+    return any(RECENT_YEAR.fullmatch(cell.strip()) or has_denying_word(cell) for _, cell in statement.cells)
 
 
 def _defines(statement: Statement, question: QuestionTerms) -> bool:
@@ -310,8 +312,8 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
         return True
     field = set(words(field_of_term(question.text)))
     term, text = [word for word in subject_terms(question) if word not in field], statement.text
-    asked = set(term)
-    places = [match.span() for match in WORD.finditer(text) if asked.intersection(words(match[0]))]
+    term_words = set(term)
+    places = [match.span() for match in WORD.finditer(text) if term_words.intersection(words(match[0]))]
     if not re.match(r"what(?:'s|\s+is|\s+are|\s+does)\b", question.asked_by, re.IGNORECASE):
         return any(
             text[:start].endswith("(")
@@ -331,7 +333,7 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     asks_what = question.asked_by[:4].casefold() == "what"
     if statement.is_of_cells:
         same = (has_denying_word(row.name) == has_denying_word(question.text) for row in statement.rows)
-        return asks_what and all(same) and any(tells_to(cell) for row in statement.rows for _, cell in row.cells)
+        return asks_what and all(same) and any(tells_to(cell) for _, cell in statement.cells)
     commands = any(map(INSTRUCTION.match, CLAUSES.split(statement.text)))  # "Nobody at home: try a neighbour"
     directs = commands or _ADVISES.search(statement.text) or _SAYS_CONDITION.search(statement.text)
     any_may = directs and asks_what and is_substantive(statement, question)
@@ -356,30 +358,27 @@ def _answers_yes_or_no(statement: Statement, question: QuestionTerms) -> bool:
 def _tells_if_may(statement: Statement, verb: str) -> bool:
     """Whether a statement says what is possible or allowed, or denied, or has the verb itself: "Can I take it?"."""
     act = frozenset(words(verb, keep_stop_words=True))
-    held = frozenset(words(statement.text, keep_stop_words=True))
-    return (
-        bool(act & with_words_alike(held, act)) or _ADVISES.search(statement.text) is not None or denies(statement.text)
-    )
+    statement_words = frozenset(words(statement.text, keep_stop_words=True))
+    has_verb = not act.isdisjoint(with_words_alike(statement_words, act))
+    return has_verb or _ADVISES.search(statement.text) is not None or denies(statement.text)
 
 
 def _compares(statement: Statement, question: QuestionTerms) -> bool:
     """Whether the question's words of comparison occur in the statement, or it was computed from a table."""
     asked_by = re.escape(question.asked_by)
-    said = re.search(rf"(?<!\w){asked_by}(?!\w)", statement.text, re.IGNORECASE) is not None
-    return statement.is_computed or said or bool(words_of_limit(statement.text, question.text))
+    has_words_of_comparison = re.search(rf"(?<!\w){asked_by}(?!\w)", statement.text, re.IGNORECASE) is not None
+    return statement.is_computed or has_words_of_comparison or bool(words_of_limit(statement.text, question.text))
 
 
 def _names_other_doers(statement: Statement, question: QuestionTerms) -> bool:
     """Whether cells name those who did something else: a "Winner", for "Who ran on 3 May?"."""
-    columns = [name for row in statement.rows for name, cell in row.cells if PERSON.fullmatch(cell)]
+    columns = [name for name, cell in statement.cells if PERSON.fullmatch(cell)]
     return ASKS_WHO_DID.match(question.text) is not None and name_other_doers(columns, question.text, question.terms)
 
 
 def _names_whom(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement names a person, or who does what is asked; `tells_behind` checks for "to whom"."""
-    if asks_whom(question.text):
-        return True
-    return names_person(statement, question) or tells_doer(statement.text, question)
+    """Whether a statement names a person, or who does what is asked; `tells_after_preposition` checks for "to whom"."""
+    return asks_whom(question.text) or names_person(statement, question) or tells_doer(statement.text, question)
 
 
 _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {

@@ -108,17 +108,17 @@ _PLACE_WHERE = lazy_regex(
 )
 _SITUATED_ALONE = lazy_regex(r"\b(?:located|situated|based|headquartered)\b", re.IGNORECASE)
 # These are no places: the owner in "a copy of Smith's letter", "November", and the doer in "held by Ada Byron".
-_NO_PLACE = (
+_NOT_A_MONTH_OR_DAY = (
     r"(?!(?:Jan(?:uary)?|Feb(?:ruary)?|March|April|May|June|July|Aug(?:ust)?|Sept(?:ember)?|Oct(?:ober)?|Nov(?:ember)?"
     rf"|Dec(?:ember)?|{WEEKDAY}s?)\b)"
 )
-_IN_PLACE = lazy_regex(
+_PLACE_NAME = lazy_regex(
     r"\b(?:(?:in|at|from|to|near|on|into|of|en|à|bei|aus|nach)\s+(?:the\s+)?|by\s+the\s+)"
-    rf"{_NO_PLACE}([A-ZÀ-Þ][\w'’-]+)(?<!['’]s)(?<!s['’])(?![\w'’-])"
+    rf"{_NOT_A_MONTH_OR_DAY}([A-ZÀ-Þ][\w'’-]+)(?<!['’]s)(?<!s['’])(?![\w'’-])"
 )
 # A place of several words may share some of them with the question: for a deposit, "the Deposit Protection Service".
-_LONG_PLACE = lazy_regex(
-    rf"\b(?:(?:in|at|near)\s+(?:the\s+)?|by\s+the\s+){_NO_PLACE}((?:[A-ZÀ-Þ][\w'’-]+\s+){{1,3}}[A-ZÀ-Þ][\w'’-]+)"
+_LONG_PLACE_NAME = lazy_regex(
+    rf"\b(?:(?:in|at|near)\s+(?:the\s+)?|by\s+the\s+){_NOT_A_MONTH_OR_DAY}((?:[A-ZÀ-Þ][\w'’-]+\s+){{1,3}}[A-ZÀ-Þ][\w'’-]+)"
 )
 _WHERE_IS = lazy_regex(r"\W*where(?:['’]s|\s+(?:is|are|can|do|does|should|must)\b)", re.IGNORECASE)
 _ADDRESS = lazy_regex(r"\b(?:at|from|on|under|see)\s+<?(?:https?:\s?//|www\.)\S", re.IGNORECASE)
@@ -150,7 +150,7 @@ def new_names(statement: Statement, question: QuestionTerms) -> list[list[str]]:
 
     The post that is asked for may stand beside the name: "Ada Byron Chief Engineer".
     """
-    text, known_words = statement.text, set(question.terms).union(name_words(statement.quote.document))
+    text, known_words = statement.text, set(question.terms).union(name_words(statement.document))
     post = frozenset(question.terms) - question.names
     names = [
         _without_ends(words(match[0]), post)
@@ -163,11 +163,11 @@ def new_names(statement: Statement, question: QuestionTerms) -> list[list[str]]:
 
 def _without_ends(name: list[str], post: frozenset[str]) -> list[str]:
     """A name without the words of a post before and behind it."""
-    kept = [at for at, word in enumerate(name) if word not in post]
-    return name[kept[0] : kept[-1] + 1] if kept else []
+    name_positions = [at for at, word in enumerate(name) if word not in post]
+    return name[name_positions[0] : name_positions[-1] + 1] if name_positions else []
 
 
-def tells_of_one(statement: Statement, question: QuestionTerms, texts: Iterable[str]) -> bool:
+def tells_of_single_thing(statement: Statement, question: QuestionTerms, texts: Iterable[str]) -> bool:
     """Whether a statement begins with the one thing that a question is about, and goes straight on with what is asked.
 
     "A warranty of three years" tells it, too, if none of `texts`, which are all that were found, has another number.
@@ -184,13 +184,13 @@ def tells_of_one(statement: Statement, question: QuestionTerms, texts: Iterable[
         matches = [match for match in matches if not match["may"]]
     if group == "name" and names_holder(statement.text, question):
         return True
-    if group == "number" and _is_one_of_number(statement.text, question, subject, texts):
+    if group == "number" and _gives_only_number(statement.text, question, subject, texts):
         return True
     if group == "place":
-        matches += _by_thing().finditer(statement.text)
-    before = (_BEGINS_CLAUSE.split(statement.text[: match.start()])[-1] for match in matches)
-    things = [_LEADING_ARTICLE.sub("", phrase, count=1) for phrase in before]
-    return any(subject == set(words(one)) for thing in things for one in (thing, _PERIOD.sub("", thing)))
+        matches += _place_pattern().finditer(statement.text)
+    phrases_before = (_BEGINS_CLAUSE.split(statement.text[: match.start()])[-1] for match in matches)
+    nouns = [_LEADING_ARTICLE.sub("", phrase, count=1) for phrase in phrases_before]
+    return any(subject == set(words(variant)) for noun in nouns for variant in (noun, _PERIOD.sub("", noun)))
 
 
 def asks_colour(analysis: QuestionAnalysis) -> bool:
@@ -200,14 +200,14 @@ def asks_colour(analysis: QuestionAnalysis) -> bool:
 
 def gives_contact(text: str, subject: Set[str]) -> bool:
     """Whether a line gives a contact for what a question is about: "Emergency line (at night): 07700 900418"."""
-    label, _, given = text.partition(":")
-    return subject <= set(words(label)) and CONTACT.match(given.strip()) is not None
+    label, _, contact = text.partition(":")
+    return subject <= set(words(label)) and CONTACT.match(contact.strip()) is not None
 
 
 def names_colour(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a clause about what the question is about names a colour that the question does not."""
     question_words, subject = set(question.text.casefold().split()), question.subject
-    subject -= {*words(statement.quote.section or ""), *name_words(statement.quote.document)}
+    subject -= {*words(statement.quote.section or ""), *name_words(statement.document)}
     clauses = (clause for clause in CLAUSES.split(statement.text) if subject.intersection(words(clause)))
     colours = {word for clause in clauses for word in re.findall(r"\w+", clause.casefold())} & listed_words("colours")
     return bool(colours - question_words) and not statement.is_of_cells
@@ -215,47 +215,47 @@ def names_colour(statement: Statement, question: QuestionTerms) -> bool:
 
 def names_holder(text: str, question: QuestionTerms) -> bool:
     """Whether a text has the post asked about beside a name: "Ada Byron (treasurer)", "the treasurer, Ada Byron"."""
-    subject, asked = question.subject, question.text.split()
-    before = (_ARTICLE_OR_MARK.split(text[: one.start()])[-1] for one in _APPOSED.finditer(text))
+    subject, question_words = question.subject, question.text.split()
+    before = (_ARTICLE_OR_MARK.split(text[: match.start()])[-1] for match in _APPOSED.finditer(text))
     holders = [*_HOLDER_IN_BRACKETS.finditer(text), *_HOLDER_APPOSED.finditer(text)]
-    holders += [match for match in _IS_HOLDER.finditer(text) if match["be"] in asked]
+    holders += [match for match in _IS_HOLDER.finditer(text) if match["be"] in question_words]
     posts = [*(match[match.re.groups] for match in holders), *before]
     return bool(subject) and any(set(words(post)) == subject for post in posts)
 
 
-def is_of_colour(statement: Statement, thing: Set[str]) -> bool:
+def is_of_colour(statement: Statement, thing_words: Set[str]) -> bool:
     """Whether a statement begins with a thing and tells its colour, unlike "The box stands on the red shelf"."""
-    found = _of_colour().match(statement.text)
-    return found is not None and set(words(found[1] or found[2])) == thing
+    match = _colour_pattern().match(statement.text)
+    return match is not None and set(words(match[1] or match[2])) == thing_words
 
 
 @cache
-def _of_colour() -> re.Pattern[str]:
+def _colour_pattern() -> re.Pattern[str]:
     behind = r"(?=\s*(?:[,.;:)]|$|(?:and|or|with|in|while|when|if)\b))"
     is_so = rf"\s+(?:is|are|was|were)\s+(?:\w+\s+){{0,4}}?{alternation(listed_words('colours'))}{behind}"
     as_attribute = rf"the\s+{alternation(listed_words('colours'))}\s+(\w+)\s+\w+s\b"  # "The blue lamp lights up"
     return re.compile(rf"\W*(?:(?:the|our|its|all)\s+)?(.{{2,60}}?){is_so}|\W*{as_attribute}", re.IGNORECASE)
 
 
-def _is_one_of_number(text: str, question: QuestionTerms, subject: Set[str], texts: Iterable[str]) -> bool:
+def _gives_only_number(text: str, question: QuestionTerms, subject: Set[str], texts: Iterable[str]) -> bool:
     """Whether a text gives one number for the thing asked about, as it is now, and no other text gives another."""
-    numbers, *others = (
-        {number for noun, number in _numbers_with_nouns(each) if says_all(words(noun), subject)}
-        for each in (text, *texts)
+    numbers, *other_numbers = (
+        {number for noun, number in _numbers_with_nouns(any_text) if says_all(words(noun), subject)}
+        for any_text in (text, *texts)
     )
     was = _WAS.search(text) is not None and _WAS.search(question.text) is None
-    return len(numbers) == 1 and numbers.issuperset(set().union(*others)) and not was
+    return len(numbers) == 1 and numbers.issuperset(set().union(*other_numbers)) and not was
 
 
 def _numbers_with_nouns(text: str) -> Iterator[tuple[str, str]]:
-    yield from ((one[1], one[2]) for one in _OF_NUMBER.finditer(text))
-    yield from ((one[2], one[1]) for one in _NUMBER_OF.finditer(text))
+    yield from ((match[1], match[2]) for match in _OF_NUMBER.finditer(text))
+    yield from ((match[2], match[1]) for match in _NUMBER_OF.finditer(text))
 
 
 def tells_who_may(text: str, question: QuestionTerms) -> bool:
     """Whether a question asks who may do something, and a text says it: "Existing members can nominate"."""
-    asked = ASKS_WHO_MAY.match(question.text)
-    return asked is not None and _says_who_may(text, asked["verb"], question.text)
+    match = ASKS_WHO_MAY.match(question.text)
+    return match is not None and _says_who_may(text, match["verb"], question.text)
 
 
 def _says_who_may(text: str, verb: str, question: str) -> bool:
@@ -280,8 +280,8 @@ def _says_what_it_must_be(text: str, question: str) -> bool:
     post = _BEHIND_ARTICLE.match(question, question.casefold().find(" be ") + 3)
     if post is None:
         return False
-    said = rf"\b{re.escape(post[1])}\w*(?:\s+of\s+(?:the\s+)?\w+)?\s+{_MUST_BE}"
-    return re.search(said, text, re.IGNORECASE) is not None
+    pattern = rf"\b{re.escape(post[1])}\w*(?:\s+of\s+(?:the\s+)?\w+)?\s+{_MUST_BE}"
+    return re.search(pattern, text, re.IGNORECASE) is not None
 
 
 def names_place(statement: Statement, question: QuestionTerms) -> bool:
@@ -292,27 +292,27 @@ def names_place(statement: Statement, question: QuestionTerms) -> bool:
         return says_where(statement, question)
     if _ASKS_WHERE_TO_TURN.match(question.text) and _MAIL.search(statement.text):
         return True
-    if _WHERE_IS.match(question.text) and _is_by_thing(statement.text, question.subject):
+    if _WHERE_IS.match(question.text) and _is_at_thing(statement.text, question.subject):
         return True
-    asked = set(question.terms)
-    if any(not set(words(match[1])) <= asked for match in _LONG_PLACE.finditer(statement.text)):
+    question_words = set(question.terms)
+    if any(not set(words(match[1])) <= question_words for match in _LONG_PLACE_NAME.finditer(statement.text)):
         return True
-    found = (match[1] for match in _IN_PLACE.finditer(statement.text) if not match[1].isupper())
+    places = (match[1] for match in _PLACE_NAME.finditer(statement.text) if not match[1].isupper())
     return _ADDRESS.search(statement.text) is not None or any(
-        not set(words(name)) & set(question.terms) for name in found
+        not set(words(name)) & set(question.terms) for name in places
     )
 
 
-def _is_by_thing(text: str, subject: Set[str]) -> bool:
+def _is_at_thing(text: str, subject: Set[str]) -> bool:
     """Whether a clause of a text that begins with the subject, and has all of it, says at or in which thing it is."""
     phrases = [
         (_BEGINS_CLAUSE.split(text[: match.start()])[-1], match)
-        for match in _by_thing().finditer(text)
+        for match in _place_pattern().finditer(text)
         if not match["act"] or set(words(match["act"])) <= subject
     ]
     placed = (set(words(f"{before} {match['placed']}")) for before, match in phrases if match["placed"])
     alike = frozenset(subject).union(*map(words_alike, subject))
-    if _is_done_by_thing(text, subject) or any(own <= alike for own in placed):
+    if _is_done_at_thing(text, subject) or any(place_words <= alike for place_words in placed):
         return True
     return any(
         says_all(words(f"{before} {match[0]}"), subject)
@@ -323,15 +323,15 @@ def _is_by_thing(text: str, subject: Set[str]) -> bool:
     )
 
 
-def _is_done_by_thing(text: str, act: Set[str]) -> bool:
+def _is_done_at_thing(text: str, act: Set[str]) -> bool:
     """Whether a text says at or in which thing an act is done: "New members register at the boathouse office"."""
     return not denies(text) and any(
-        found["act"] and set(words(found["act"])) == act for found in _by_thing().finditer(text)
+        match["act"] and set(words(match["act"])) == act for match in _place_pattern().finditer(text)
     )
 
 
 @cache
-def _by_thing() -> re.Pattern[str]:
+def _place_pattern() -> re.Pattern[str]:
     """Where something is, told by a thing without a name: "hangs beside the chandlery door", "is in the old mill"."""
     verb = (
         r"(?:is|are|hangs?|stands?|lies?|sits?|located|situated|found|kept|stored|placed|parked|fixed|mounted|fitted"
@@ -366,8 +366,8 @@ def _by_thing() -> re.Pattern[str]:
 
 def says_where(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement says that the question's subject is done or located in a place, close after its name."""
-    asked, text = question.subject, statement.text
-    if _is_done_by_thing(text, asked):
+    subject, text = question.subject, statement.text
+    if _is_done_at_thing(text, subject):
         return True
     before = [" ".join(text[: match.start()].split()[-WITHIN_WORDS:]) for match in _SITUATED.finditer(text)]
-    return any(asked.intersection(words(name)) for name in [*before, *_PLACE_WHERE.findall(text)])
+    return any(subject.intersection(words(name)) for name in [*before, *_PLACE_WHERE.findall(text)])

@@ -12,8 +12,8 @@ from quoteweave.core.text.question_words import asked_thing_text, thing_kinds
 from quoteweave.core.text.tokens import STOP_WORDS, WORD, name_words, words
 from quoteweave.generation.extractive.acts.as_asked import asks_what_it_does, tells_what_it_does
 from quoteweave.generation.extractive.acts.instructions import denies_unasked
-from quoteweave.generation.extractive.acts.told_amounts import new_numbers
-from quoteweave.generation.extractive.acts.told_names import asks_name, tells_name
+from quoteweave.generation.extractive.acts.stated_amounts import new_numbers
+from quoteweave.generation.extractive.acts.stated_names import asks_name, tells_name
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import NUMBER_WORDS
 from quoteweave.generation.relevance import QuestionTerms
@@ -43,16 +43,16 @@ _TELLS_OTHERWISE = (
 )
 _TELLS = rf"\b{{noun}}\b.{{{{0,80}}}}?\b(?:{_IS}\b|{_CONSISTS})|{_TELLS_OTHERWISE}"
 # "By default, the home is located in" does not say what the home is.
-_STILL = r"(?:(?:now|still|always|currently)\s+)?"
-_TELLS_WHICH = rf"\b{{noun}}\b.{{{{0,80}}}}?\b(?:{_IS}\s+{_STILL}(?!{NO_NOUN})|{_CONSISTS})|{_TELLS_OTHERWISE}"
-_QUANTITY = lazy_regex(
+_ADVERB = r"(?:(?:now|still|always|currently)\s+)?"
+_TELLS_WHICH = rf"\b{{noun}}\b.{{{{0,80}}}}?\b(?:{_IS}\s+{_ADVERB}(?!{NO_NOUN})|{_CONSISTS})|{_TELLS_OTHERWISE}"
+_QUANTITY_NOUN = lazy_regex(
     r"weight|length|height|width|depth|size|speed|price|cost|fee|revenue|sale|income|profit|loss|earning|asset|debt"
     r"|liabilit\w*|dividend|rate|ratio|score|accuracy|capacity|population|age|minimum|maximum|temperature|voltage"
     r"|number|amount|total|average|share|percentage|horsepower|power|diameter|radius|area|volume|frequency|pressure"
     r"|thickness",
     re.IGNORECASE,
 )
-_VALUE = lazy_regex(rf"value|balance|{_QUANTITY.pattern}", re.IGNORECASE)
+_VALUE_NOUN = lazy_regex(rf"value|balance|{_QUANTITY_NOUN.pattern}", re.IGNORECASE)
 _TELLS_VALUE = (
     r"\b{noun}\b[^.;]{{0,40}}?(?:\b(?:is|are|was|were|of|at|to|total(?:s|ed)?|reach(?:es|ed))\b|[:=(])\s*"
     r"(?:about|approximately|around|only|up to|nearly|over)?\s*"
@@ -68,8 +68,8 @@ _IS_UNDER = (
 )
 # "Mutagens are of three types" tells their kinds.
 _KINDS = r"(?:kind|type|sort|categor(?:y|ie)|classe?)"
-_A_KIND = lazy_regex(r"kind|type|sort|categor(?:y|ie)|classe?", re.IGNORECASE)
-_SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
+_KIND_NOUN = lazy_regex(_KINDS, re.IGNORECASE)
+_MEANING_ALL = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
 # "The following classes: A and B" lists them at once, and "below a level" introduces nothing.
 _INTRODUCES = lazy_regex(
     r"(?i):\W*$|\b(?:following|as follows|below(?!\s+(?:(?:an?|the|this|its)\b|[\d$€£])))\b(?!.*:\s+\w)"
@@ -78,7 +78,7 @@ _FOLLOWING = lazy_regex(r"\bfollowing\s+((?:[\w-]+\s+){0,2}[\w-]+)\s*:\W*$", re.
 _HOW_IS_DONE = lazy_regex(r"\W*how\s+(?:is|are|was|were)\b.*?\s(?P<verb>\w{2,}ed)\W*$", re.IGNORECASE)
 _AIM = lazy_regex(r"\W*To\s+(?:\w+ly\s+)?(\w+)")
 _IS_NOUN = lazy_regex(r"(?:ions?|ments?)$", re.IGNORECASE)
-_MAY_DO = lazy_regex(r"\b(?:can|could|may|might|to)\s+(?:[\w'’-]+\s+){0,5}?$", re.IGNORECASE)
+_ENDS_WITH_MAY = lazy_regex(r"\b(?:can|could|may|might|to)\s+(?:[\w'’-]+\s+){0,5}?$", re.IGNORECASE)
 _ASKS_NEED = lazy_regex(
     r"\W*what\s+(?:do|does|will|would)\s+(?:\w+\s+){1,3}?(?:need|require)\s+(?:to|for)\s+(?!do\b)(?P<verb>\w+)",
     re.IGNORECASE,
@@ -96,14 +96,14 @@ def is_entry(statement: Statement, question: QuestionTerms) -> bool:
     The term stands before or above a text of its own: "-x Print each command", for "What does -x do?". Other words of
     the question must be in the heading or the document's name.
     """
-    asked = [word for word in asked_thing_text(question.text).split() if set(words(word)) - thing_kinds()]
+    asked_words = [word for word in asked_thing_text(question.text).split() if set(words(word)) - thing_kinds()]
     quote = statement.quote
     entry = _ENTRY.match(f"{statement.above}: {statement.text}" if statement.above else statement.text)
     terms = set(map(_as_term, entry["terms"].replace(",", " ").split())) if entry else set[str]()
     terms |= {term.removeprefix("--") for term in terms}  # "the keep option" is "--keep"
-    rest = [word for word in asked if _as_term(word) not in terms]
+    other_words = [word for word in asked_words if _as_term(word) not in terms]
     above = {*words(quote.section or ""), *name_words(quote.document)}
-    return len(rest) < len(asked) and set(words(" ".join(rest))) <= above
+    return len(other_words) < len(asked_words) and set(words(" ".join(other_words))) <= above
 
 
 def _as_term(word: str) -> str:
@@ -131,21 +131,21 @@ def is_substantive(statement: Statement, question: QuestionTerms) -> bool:
 
 def _tells_noun(statement: Statement, question: QuestionTerms, match: "re.Match[str]") -> bool:
     """Whether a statement tells what is asked for with a noun, and not only about a part of it or one of several."""
-    noun = _KINDS if _A_KIND.fullmatch(match["kind"] or "") else re.escape(match["value"] or match["kind"])
+    noun = _KINDS if _KIND_NOUN.fullmatch(match["kind"] or "") else re.escape(match["value"] or match["kind"])
     noun_pattern = _BEFORE_NOUN.format(noun=noun)
     if match["verb"] and re.search(_IS_UNDER.format(noun=noun), statement.text):
         return not denies_unasked(statement, question)
     if re.search(noun_pattern, statement.text, re.IGNORECASE) is None:
         # Another word may say it, but a part of a name ("CARGO_HOME"), or the sentence before, does not.
         words_of_noun = set(words(match["value"] or "")) & {*statement.words, *words(statement.before)}
-        no_value = match["value"] and _VALUE.fullmatch(match["value"]) and not new_numbers(statement, question)
+        no_value = match["value"] and _VALUE_NOUN.fullmatch(match["value"]) and not new_numbers(statement, question)
         return not (match["kind"] or words_of_noun or no_value)
     text = _without_parts(statement.text, noun_pattern, question.text) if match["value"] else statement.text
     part = re.search(noun_pattern, text, re.IGNORECASE) is None or _one_of_several(noun, text, question)
     example = match["kind"] and EXAMPLE.match(text)  # an example is not all that is asked for
     if part or example or denies_unasked(statement, question) or _only_introduces(statement):
         return False
-    quantity = _QUANTITY.fullmatch(match["value"] or "")
+    quantity = _QUANTITY_NOUN.fullmatch(match["value"] or "")
     if statement.introduced and not quantity and (match["kind"] or match["ending"]):
         following = _FOLLOWING.search(text)  # "using the following commands:" tells commands alone
         listed = following is None or re.search(rf"\b{noun}", following[1], re.IGNORECASE)
@@ -170,7 +170,7 @@ def _tells_no_way(text: str, question: str) -> bool:
         return False
     places_of_act = [place for place in WORD.finditer(text) if act.intersection(words(place[0]))]
     return bool(places_of_act) and all(
-        _IS_NOUN.search(place[0]) or _MAY_DO.search(text[: place.start()]) for place in places_of_act
+        _IS_NOUN.search(place[0]) or _ENDS_WITH_MAY.search(text[: place.start()]) for place in places_of_act
     )
 
 
@@ -180,9 +180,9 @@ def lists_all(text: str, question: str) -> bool:
     >>> lists_all("There are two ports: Osk and Merrow.", "What are the ports?")
     True
     """
-    things = _ASKS_ALL.fullmatch(question)
-    return things is not None and any(
-        listing[1].casefold() == things[1].casefold() for listing in _LISTS_ALL.finditer(text)
+    match = _ASKS_ALL.fullmatch(question)
+    return match is not None and any(
+        listing[1].casefold() == match[1].casefold() for listing in _LISTS_ALL.finditer(text)
     )
 
 
@@ -192,8 +192,8 @@ def _needs_act(text: str, verb: str) -> bool:
     "The kiln needs regular descaling" does not tell what one needs to descale it.
     """
     act = set(words(verb))
-    rest = _NEEDED.sub(lambda found: " " if act & set(words(found["what"])) or found["to"] else found[0], text)
-    return _IS_NEEDED.search(rest) is None
+    remainder = _NEEDED.sub(lambda match: " " if act & set(words(match["what"])) or match["to"] else match[0], text)
+    return _IS_NEEDED.search(remainder) is None
 
 
 def _without_parts(text: str, noun_pattern: str, question: str) -> str:
@@ -203,7 +203,7 @@ def _without_parts(text: str, noun_pattern: str, question: str) -> str:
     """
     words_of_question = set(WORD.findall(question.casefold())) - STOP_WORDS
     befores = {(match["before"] or "").casefold() for match in re.finditer(noun_pattern, text, re.IGNORECASE)}
-    same = _SAME_THING.union(STOP_WORDS, words_of_question, [""])
+    same = _MEANING_ALL.union(STOP_WORDS, words_of_question, [""])
     same = same if befores <= same else frozenset(words_of_question)
     return re.sub(
         noun_pattern,
@@ -215,16 +215,16 @@ def _without_parts(text: str, noun_pattern: str, question: str) -> str:
 
 def asked_noun(question: QuestionTerms) -> frozenset[str]:
     """The stem of the noun in "What is the …"; empty for another form, and for "What is the figure"."""
-    asked = _ASKED_NOUN.match(question.text[:MAX_ANALYSED_CHARACTERS])
-    if not asked or not asked["value"]:
+    match = _ASKED_NOUN.match(question.text[:MAX_ANALYSED_CHARACTERS])
+    if not match or not match["value"]:
         return frozenset()
-    return frozenset(words(f"{asked['value']}{asked['ending']}")) - interrogative_words()
+    return frozenset(words(f"{match['value']}{match['ending']}")) - interrogative_words()
 
 
 def _one_of_several(noun: str, text: str, question: QuestionTerms) -> bool:
     """Whether a text is about the first or another of several ("the first county seat"), and the question does not."""
-    found = re.findall(_ORDINAL.format(noun=noun), text, re.IGNORECASE)
-    return any(word.casefold() not in question.text.casefold().split() for word in found)
+    ordinals = re.findall(_ORDINAL.format(noun=noun), text, re.IGNORECASE)
+    return any(word.casefold() not in question.text.casefold().split() for word in ordinals)
 
 
 def _only_introduces(statement: Statement) -> bool:

@@ -27,16 +27,11 @@ from quoteweave.core.text.question_analysis import analyse_question
 from quoteweave.core.text.whole_document.front_matter_questions import read_front_matter_request
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import abstention, build_answer, with_citations
-from quoteweave.generation.extractive.asked_headings import begin_sections, headed_statements, statements_on_use
-from quoteweave.generation.extractive.composition import compose
+from quoteweave.generation.extractive.asked_headings import first_statements, headed_statements, keep_uses_of_thing
+from quoteweave.generation.extractive.composition import compose, compose_further_places, compose_places
 from quoteweave.generation.extractive.criteria.answer_criteria import AnswerCriteria
-from quoteweave.generation.extractive.locating import LocatedQuote, compose_places, compose_rest, find_places
-from quoteweave.generation.extractive.procedures import (
-    MAX_LISTS,
-    compose_procedures,
-    find_procedures,
-    may_go_on,
-)
+from quoteweave.generation.extractive.locating import LocatedQuote, find_places
+from quoteweave.generation.extractive.procedures import MAX_LISTS, compose_procedures, find_procedures, may_go_on
 from quoteweave.generation.extractive.question_wording import about_the_document, in_words_of
 from quoteweave.generation.extractive.selection import (
     SentenceScores,
@@ -50,17 +45,13 @@ from quoteweave.generation.extractive.selection import (
 )
 from quoteweave.generation.extractive.several_documents.comparison import is_contrary_of, states_otherwise
 from quoteweave.generation.extractive.several_documents.other_documents import (
-    asking_too,
-    bearing_otherwise,
+    documents_asking_too,
+    documents_bearing_otherwise,
+    documents_stating_otherwise,
     further_answers,
     other_documents_note,
-    stating_otherwise,
 )
-from quoteweave.generation.extractive.statements import (
-    Statement,
-    caption_statements,
-    text_statements,
-)
+from quoteweave.generation.extractive.statements import Statement, caption_statements, text_statements
 from quoteweave.generation.extractive.tables.agreement import split_by_agreement
 from quoteweave.generation.extractive.tables.asked_rows import asks_below_uncertain_head
 from quoteweave.generation.extractive.tables.cells import FoundRow
@@ -71,13 +62,7 @@ from quoteweave.generation.extractive.whole_document.front_matter_answer import 
     front_matter_located,
 )
 from quoteweave.generation.extractive.whole_document.structure_answer import structure_answer
-from quoteweave.generation.relevance import (
-    QuestionTerms,
-    parts_of,
-    question_terms,
-    weigh_terms,
-    words_with_headings,
-)
+from quoteweave.generation.relevance import QuestionTerms, parts_of, question_terms, weigh_terms, words_with_headings
 
 COMPUTED_REASON = "The table's numbers were compared; it does not say this itself."
 DISAGREEMENT_WARNING = "The documents give different {} here: compare what they say."
@@ -206,16 +191,16 @@ class ExtractiveGenerator:
         # The sentence that a model ranks first may have few of the question's words, so it does not show the topic.
         if self.scorer is not None and (nothing := off_topic_abstention(question, context)) is not None:
             return nothing
-        quote_words, asked = _quote_words(context), parts_of(in_words_of(context, question))
-        parts = [QuestionPart(part, weigh_terms(part, quote_words, context.rarity)) for part in asked]
+        quote_words, question_parts = _quote_words(context), parts_of(in_words_of(context, question))
+        parts = [QuestionPart(part, weigh_terms(part, quote_words, context.rarity)) for part in question_parts]
         first = parts[0]
         steps = find_procedures(first.terms, context, first.weights, self.max_characters) if len(parts) == 1 else []
         if not steps:
             return parts
         shown = steps[:MAX_LISTS]
         text, goes_on = compose_procedures(shown, context), (STEPS_GO_ON,) if may_go_on(shown, context) else ()
-        others = asking_too(first.terms, first.weights, context, steps, self.max_characters)
-        warnings = (*goes_on, *other_documents_note(others))
+        also_asking = documents_asking_too(first.terms, first.weights, context, steps, self.max_characters)
+        warnings = (*goes_on, *other_documents_note(also_asking))
         return build_answer(question, text, context, model=EXTRACTIVE, warnings=warnings, status="answered")
 
     def _compose(self, question: str, context: Context, parts: Sequence[QuestionPart]) -> Answer:
@@ -229,12 +214,13 @@ class ExtractiveGenerator:
             front = front_matter_located(question, context, EXTRACTIVE, found_elsewhere=nothing is None)
             scores = merge_scores([part.scores for part in parts])
             return front or nothing or _located_answer(question, context, scores, answered)
-        unique = list({(one.quote.id, one.text): one for part in answered for one in part.statements}.values())
-        others = [part.question for part in answered if not part.statements]
-        known = [part for part in others if is_on_topic(part.terms, context) or not part.terms.is_question]
-        rest = compose_rest(_best_places(known, context, unique))
-        text = compose(unique, context, max_images=self.max_images, rest=rest)
-        unknown = [NOTHING_ON_PART.format(part.terms.text.rstrip("?")) for part in others if part not in known]
+        statements = [statement for part in answered for statement in part.statements]
+        unique = list({(statement.quote.id, statement.text): statement for statement in statements}.values())
+        unanswered = [part.question for part in answered if not part.statements]
+        known = [part for part in unanswered if is_on_topic(part.terms, context) or not part.terms.is_question]
+        places_text = compose_further_places(_best_places(known, context, unique))
+        text = compose(unique, context, max_images=self.max_images, unanswered_text=places_text)
+        unknown = [NOTHING_ON_PART.format(part.terms.text.rstrip("?")) for part in unanswered if part not in known]
         warnings = (*_warnings(answered), *unknown)
         return _mark_computed(build_answer(question, text, context, model=EXTRACTIVE, warnings=warnings), unique)
 
@@ -242,20 +228,20 @@ class ExtractiveGenerator:
         """Choose the statements that answer a part, all of one document unless others say something else."""
         rows = find_rows(context, part.terms, part.weights)
         statements, sections, has_more = self._statements(part, context, rows), list[list[Statement]](), False
-        differing, others = list[Statement](), list[Statement]()
+        differing, good = list[Statement](), list[Statement]()
         if captioned := caption_statements(part.terms, context):
             chosen = captioned
         elif sections := headed_statements(statements, part.terms, context):
-            chosen, has_more = begin_sections(sections[:MAX_LISTS])
-            others = [one for section in sections for one in section]
+            chosen, has_more = first_statements(sections[:MAX_LISTS])
+            good = [statement for section in sections for statement in section]
         else:
-            chosen, differing, others = self._choose(statements, part, context, rows)
-        kept, differs = keep_best_document(chosen, part.terms)
-        kept = chosen if len(sections) > 1 else kept
-        if kept and others and context.further:
-            others += further_answers(part.terms, part.weights, context, self.max_characters)
-        otherwise = stating_otherwise(kept, others, part.terms, by_heading=bool(sections)) if kept else []
-        return AnsweredPart(part, kept, differs=differs, has_more=has_more, differing=differing, otherwise=otherwise)
+            chosen, differing, good = self._choose(statements, part, context, rows)
+        shown, differs = keep_best_document(chosen, part.terms)
+        shown = chosen if len(sections) > 1 else shown
+        if shown and good and context.further:
+            good += further_answers(part.terms, part.weights, context, self.max_characters)
+        otherwise = documents_stating_otherwise(shown, good, part.terms, by_heading=bool(sections)) if shown else []
+        return AnsweredPart(part, shown, differs=differs, has_more=has_more, differing=differing, otherwise=otherwise)
 
     def _statements(
         self, part: QuestionPart, context: Context, rows: Sequence[tuple[FoundRow, ...]]
@@ -287,13 +273,13 @@ class ExtractiveGenerator:
             for statement in statements
             if criteria.answers(statement, clearly_first=sentence_key(statement) == part.scores.first)
         ]
-        answering = statements_on_use(answering, part.terms)
-        rows = [*statements, *ambiguous_rows(context, part.terms, found_rows, self.max_characters)]
-        competing = [one for one in rows if criteria.may_compete(one) and one not in answering]
+        answering = keep_uses_of_thing(answering, part.terms)
+        candidates = [*statements, *ambiguous_rows(context, part.terms, found_rows, self.max_characters)]
+        competing = [row for row in candidates if criteria.may_compete(row) and row not in answering]
         answering, differing = split_by_agreement(answering, competing, part.terms, part.weights)
         if differing:  # a sentence must itself name what it is about
             subject = part.terms.subject
-            answering = [one for one in answering if one.is_of_cells or subject.issubset(one.words)]
+            answering = [answer for answer in answering if answer.is_of_cells or subject.issubset(answer.words)]
         if not answering:
             return [], differing, []
         if self.scorer is None:
@@ -303,26 +289,28 @@ class ExtractiveGenerator:
             scores = [part.scores.of.get(sentence_key(statement), 0.0) for statement in answering]
         limits: dict[Kind, int] = {"text": self.max_sentences, "image": self.max_images}
         chosen = choose_statements(answering, scores, part.terms, limits=limits, keep=self.keep)
-        otherwise = [one for one in answering if states_otherwise(chosen[0], one, part.terms)] if chosen else []
-        otherwise += [one for one in statements if chosen and _denies_answer(one, chosen[0], part.terms, criteria)]
-        good = [one for one, score in zip(answering, scores, strict=True) if score >= self.keep * max(scores)]
-        return [*chosen, *(one for one in otherwise[:1] if one not in chosen)], differing, good
+        good = [answer for answer, score in zip(answering, scores, strict=True) if score >= self.keep * max(scores)]
+        if not chosen:
+            return [], differing, good
+        otherwise = [answer for answer in answering if states_otherwise(chosen[0], answer, part.terms)]
+        otherwise += [other for other in statements if _denies_answer(other, chosen[0], part.terms, criteria)]
+        return [*chosen, *(statement for statement in otherwise[:1] if statement not in chosen)], differing, good
 
 
 def _denies_answer(statement: Statement, answer: Statement, question: QuestionTerms, criteria: AnswerCriteria) -> bool:
     """Whether a statement of another document states the contrary of an answer, and that would answer in its place."""
-    if statement.quote.document == answer.quote.document or not is_contrary_of(statement, answer, question):
+    if statement.document == answer.document or not is_contrary_of(statement, answer, question):
         return False
     return criteria.answers(statement.model_copy(update={"text": answer.text, "words": answer.words}))
 
 
 def _warnings(parts: Sequence[AnsweredPart]) -> tuple[str, ...]:
     """What the reader of these answers should know: what documents differ on, and that there is more, or are others."""
-    asked = (part.question.terms.asks for part in parts if part.differs)
-    differing = dict.fromkeys(NOUN_OF_DISAGREEMENT.get(each, "numbers") for each in asked)
+    kinds = (part.question.terms.asks for part in parts if part.differs)
+    differing = dict.fromkeys(NOUN_OF_DISAGREEMENT.get(kind, "numbers") for kind in kinds)
     goes_on = [SECTION_GOES_ON] if any(part.has_more for part in parts) else []
-    cited = {one.quote.document for part in parts for one in part.statements}
-    note = other_documents_note([one for part in parts for one in part.otherwise if one not in cited])
+    cited = {statement.document for part in parts for statement in part.statements}
+    note = other_documents_note([document for part in parts for document in part.otherwise if document not in cited])
     return (*map(DISAGREEMENT_WARNING.format, differing), *goes_on, *note)
 
 
@@ -331,8 +319,11 @@ def _best_places(
 ) -> list[LocatedQuote]:
     """The best place for each part that has one, other than the quotes that are shown."""
     cited = {statement.quote.id for statement in statements}
-    found = (find_places(p.terms, context, p.weights, besides=cited, sentence_scores=p.scores.of) for p in parts)
-    return [place for places in found for place in places[:1]]
+    places: list[LocatedQuote] = []
+    for part in parts:
+        scores = part.scores.of
+        places += find_places(part.terms, context, part.weights, besides=cited, sentence_scores=scores)[:1]
+    return places
 
 
 def _located_answer(question: str, context: Context, scores: SentenceScores, parts: Sequence[AnsweredPart]) -> Answer:
@@ -342,14 +333,14 @@ def _located_answer(question: str, context: Context, scores: SentenceScores, par
     """
     terms = question_terms(in_words_of(context, question))
     weights = weigh_terms(terms, _quote_words(context), context.rarity)
-    differing = dict.fromkeys(one.quote.id for part in parts for one in part.differing)
+    differing = dict.fromkeys(statement.quote.id for part in parts for statement in part.differing)
     places = find_places(terms, context, weights, sentence_scores=scores.of, leading=differing)
     uncertain = any(asks_below_uncertain_head(terms, place.quote) for place in places)
     differ = language_difference(question, context)
     warnings = [] if differ is None else [OTHER_LANGUAGE.format(differ.question, differ.documents)]
     warnings += [TABLES_DIFFER] if differing else []
     warnings += [UNCERTAIN_HEAD] if uncertain else []
-    warnings += other_documents_note(bearing_otherwise(terms, context, places))
+    warnings += other_documents_note(documents_bearing_otherwise(terms, context, places))
     return build_answer(
         question, compose_places(places, terms), context, model=EXTRACTIVE, status="located", warnings=tuple(warnings)
     )
@@ -379,7 +370,7 @@ def _quote_words(context: Context) -> list[frozenset[str]]:
 
 def _mark_computed(answer: Answer, statements: Sequence[Statement]) -> Answer:
     """Mark the citations of computed statements as `unchecked`, with the reason."""
-    computed = {(one.quote.kind, one.number) for one in statements if one.is_computed}
+    computed = {(statement.quote.kind, statement.number) for statement in statements if statement.is_computed}
     changed = [
         citation.model_copy(update={"verdict": "unchecked", "reason": COMPUTED_REASON})
         for citation in answer.citations

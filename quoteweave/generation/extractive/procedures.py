@@ -17,21 +17,17 @@ from dataclasses import dataclass, replace
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote
+from quoteweave.core.records import BODY_LAYOUTS, Quote
 from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
 from quoteweave.generation.extractive.acts.instructions import are_instructions, is_spread
-from quoteweave.generation.extractive.asked_headings import is_about_something_else, known_of_manual, of_each_document
-from quoteweave.generation.extractive.composition import (
-    compose_introduced,
-    left_sentence,
-    number_shown,
-    sources_sentence,
-)
+from quoteweave.generation.extractive.asked_headings import is_about_something_else, of_each_document, words_of_manual
+from quoteweave.generation.extractive.composition import compose_introduced, more_note, number_shown, sources_sentence
 from quoteweave.generation.extractive.statements import (
     IntroducedPart,
+    NumberedHit,
     introduced_parts,
     is_headed_by,
     position_in_document,
@@ -102,6 +98,11 @@ class Procedure:
     introducing: int | None = None
     """Number in the context of the text whose last sentence is the heading; None for a heading above the quotes."""
 
+    @property
+    def document(self) -> str:
+        """The name of the document that it comes from."""
+        return self.quotes[0].document
+
 
 def find_procedures(
     question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int
@@ -118,7 +119,7 @@ def find_procedures(
 
 def may_go_on(procedures: Sequence[Procedure], context: Context) -> bool:
     """Whether a section of these may have more steps, because some of its texts were not found."""
-    return any(quote.id in context.cut_sections for one in procedures for quote in one.quotes)
+    return any(quote.id in context.cut_sections for procedure in procedures for quote in procedure.quotes)
 
 
 def _find_steps(question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int) -> list[Procedure]:
@@ -133,14 +134,14 @@ def _find_steps(question: QuestionTerms, context: Context, weights: Mapping[str,
         if not hits or is_spread(heading, subject) or is_about_something_else(question.text, heading):
             continue
         heading_words = with_words_alike(frozenset(words(heading)), question.terms)
-        known_words = known_of_manual(hits[0][1].quote.document, heading, question, context)
+        known_words = words_of_manual(hits[0].quote.document, heading, question, context)
         with_known = heading_words | known_words
         # "How do I reset the router?" in the manual of the router asks for the heading "Resetting".
-        rest = weights.keys() - known_words
-        heads = coverage(weights, heading_words) >= MIN_IN_HEADING or (rest and rest <= heading_words)
-        if not (heads or not rest) or coverage(weights, with_known) < MIN_NAMED:
+        new_words = weights.keys() - known_words
+        heads = coverage(weights, heading_words) >= MIN_IN_HEADING or (new_words and new_words <= heading_words)
+        if not (heads or not new_words) or coverage(weights, with_known) < MIN_NAMED:
             continue
-        steps = _steps(hits, limit)
+        steps = _extract_steps(hits, limit)
         quotes = tuple(hit.quote for number, hit in hits if any(number in step.numbers for step in steps))
         if steps and not heads:
             by_name.append(Procedure(heading, tuple(steps), quotes))
@@ -151,17 +152,17 @@ def _find_steps(question: QuestionTerms, context: Context, weights: Mapping[str,
             ranked.append((worth, Procedure(heading, tuple(steps), quotes)))
     if not ranked and len(by_name) == 1 and len(by_name[0].steps) >= MIN_ITEMS:
         return by_name
-    ranked.sort(key=lambda one: one[0], reverse=True)
-    tied = [one for worth, one in ranked if worth[:-1] == ranked[0][0][:-1]]
-    return of_each_document(tied, [(one.quotes[0].document, tuple(step.text for step in one.steps)) for one in tied])
+    ranked.sort(key=lambda entry: entry[0], reverse=True)
+    tied = [procedure for worth, procedure in ranked if worth[:-1] == ranked[0][0][:-1]]
+    return of_each_document((best.document, tuple(step.text for step in best.steps), best) for best in tied)
 
 
 def _find_listed(question: QuestionTerms, context: Context, limit: int) -> list[Procedure]:
     """Find the list under the heading that a question asks for: "What are the ownership rules?"."""
     for heading, hits in _sections(context):
-        lists = [(number, hit) for number, hit in hits if hit.quote.layout == "list"]
-        if lists and is_headed_by(lists[0][1].quote, question):
-            items = [part for number, hit in lists for part in _parts(hit.quote, number, limit)]
+        lists = [numbered for numbered in hits if numbered.quote.layout == "list"]
+        if lists and is_headed_by(lists[0].quote, question):
+            items = [part for number, hit in lists for part in _split_into_steps(hit.quote, number, limit)]
             if len(items) >= MIN_ITEMS:
                 return [Procedure(heading, tuple(items), tuple(hit.quote for _, hit in lists))]
     return []
@@ -176,17 +177,17 @@ def _find_denied(question: QuestionTerms, context: Context, limit: int) -> list[
     for score, procedure in _denied_lists(context, limit):
         quote = procedure.quotes[0]
         above = (*words(f"{procedure.heading}\n{quote.section or ''}"), *name_words(quote.document))
-        rest = subject - with_words_alike(frozenset(above), subject)
-        steps = tuple(step for step in procedure.steps if says_all(words(step.text), rest))
+        missing_words = subject - with_words_alike(frozenset(above), subject)
+        steps = tuple(step for step in procedure.steps if says_all(words(step.text), missing_words))
         if steps:
-            scored_lists.append((score - len(rest), replace(procedure, steps=steps)))
-    ranked = [procedure for _, procedure in sorted(scored_lists, key=lambda procedure: -procedure[0])]
-    return [one for one in ranked if one.quotes[0].document == ranked[0].quotes[0].document][:MAX_LISTS]
+            scored_lists.append((score - len(missing_words), replace(procedure, steps=steps)))
+    ranked = [scored for _, scored in sorted(scored_lists, key=lambda scored: -scored[0])]
+    return [procedure for procedure in ranked if procedure.document == ranked[0].document][:MAX_LISTS]
 
 
 def _denied_lists(context: Context, limit: int) -> Iterable[tuple[float, Procedure]]:
     """The lists that a sentence or heading introduces as denied, with the score of what introduces them."""
-    sections: defaultdict[tuple[str, str], list[tuple[int, Hit]]] = defaultdict(list)
+    sections: defaultdict[tuple[str, str], list[NumberedHit]] = defaultdict(list)
     for number, hit in enumerate(context.texts, start=1):
         quote = hit.quote
         for at, sentence in enumerate(split_sentences(quote.text)):
@@ -196,24 +197,23 @@ def _denied_lists(context: Context, limit: int) -> Iterable[tuple[float, Procedu
                 quotes = tuple(dict.fromkeys([quote, *(context.texts[step.marks[0] - 1].quote for step in steps)]))
                 yield hit.score, Procedure(tidy(sentence.text, limit), steps, quotes, number)
         if quote.section and heading_denies(quote.section) and quote.layout == "list":
-            sections[quote.document, quote.section].append((number, hit))
+            sections[quote.document, quote.section].append(NumberedHit(number, hit))
     for (_, heading), hits in sections.items():
-        hits.sort(key=lambda one: position_in_document(one[1].quote))
-        steps = tuple(step for number, hit in hits for step in _parts(hit.quote, number, limit))
+        steps = tuple(step for number, hit in _in_order(hits) for step in _split_into_steps(hit.quote, number, limit))
         title = " ".join(heading.split())
-        yield max(hit.score for _, hit in hits), Procedure(title, steps, tuple(hit.quote for _, hit in hits))
+        yield max(hit.score for _, hit in hits), Procedure(title, steps, tuple(hit.quote for _, hit in _in_order(hits)))
 
 
 def compose_procedures(procedures: Sequence[Procedure], context: Context) -> str:
     """Compose each heading with its cited steps, and the sentence on their sources."""
-    texts, several = list[str](), len({one.quotes[0].document for one in procedures}) > 1
+    texts, several = list[str](), len({procedure.document for procedure in procedures}) > 1
     for procedure in procedures:
         before = sum(len(text.split()) for text in texts)
-        texts.append(_composed(procedure, context, before, names_document=several))
+        texts.append(_compose_procedure(procedure, context, before, names_document=several))
     return "\n\n".join([*texts, sources_sentence(quote for procedure in procedures for quote in procedure.quotes)])
 
 
-def _composed(procedure: Procedure, context: Context, before: int, *, names_document: bool) -> str:
+def _compose_procedure(procedure: Procedure, context: Context, before: int, *, names_document: bool) -> str:
     """Compose the heading, the cited steps, and a note on missing ones; a step that is its heading stands alone.
 
     `before` is the number of words in front of it.
@@ -233,7 +233,7 @@ def _composed(procedure: Procedure, context: Context, before: int, *, names_docu
         lines += ["", compose_introduced(step.code, context), ""] if step.code else []
     lines = lines[:-1] if not lines[-1] else lines
     if steps_left := len(procedure.steps) - steps_shown:
-        lines += ["", left_sentence(steps_left, "items" if procedure.introducing is not None else "steps")]
+        lines += ["", more_note(steps_left, "items" if procedure.introducing is not None else "steps")]
     elif missing := _missing_numbers(procedure.steps):
         several = len(missing) > 1
         subject = f"Steps {join_with_and(list(map(str, missing)))} were" if several else f"Step {missing[0]} was"
@@ -241,45 +241,46 @@ def _composed(procedure: Procedure, context: Context, before: int, *, names_docu
     return "\n".join(lines)
 
 
-def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
+def _sections(context: Context) -> Iterable[tuple[str, list[NumberedHit]]]:
     """Group text quotes by their headings, and by introduced aims ("To replace it:").
 
     A heading that occurs at two places of a document gives two sections.
     """
-    sections: defaultdict[tuple[str, str], list[tuple[int, Hit]]] = defaultdict(list)
+    sections: defaultdict[tuple[str, str], list[NumberedHit]] = defaultdict(list)
     for number, hit in enumerate(context.texts, start=1):
         if not hit.quote.section or hit.quote.layout not in BODY_LAYOUTS:
             continue
         if denying_hit(hit.quote, context) is None and not heading_denies(hit.quote.section):  # what must not be done
-            sections[hit.quote.document, hit.quote.section].append((number, hit))
+            sections[hit.quote.document, hit.quote.section].append(NumberedHit(number, hit))
     for (_, heading), hits in sections.items():
-        title, page, section_hits = " ".join(heading.split()), 0, list[tuple[int, Hit]]()
-        for number, hit in sorted(hits, key=lambda one: position_in_document(one[1].quote)):
+        title, page, section_hits = " ".join(heading.split()), 0, list[NumberedHit]()
+        for number, hit in _in_order(hits):
             introduced = _INTRODUCED.fullmatch(" ".join(hit.quote.text.split()))
             code = _introduced_code(hit.quote, number, context) if introduced else []
             if introduced and code:  # what is introduced is no section of steps, but the one command
-                yield introduced[1], [(number, hit), *code]
+                yield introduced[1], [NumberedHit(number, hit), *code]
                 introduced = None
             if introduced or hit.quote.page > page + 1:
                 yield title, section_hits
                 title, section_hits = introduced[1] if introduced else " ".join(heading.split()), []
             page = hit.quote.page
             if not introduced:
-                section_hits.append((number, hit))
+                section_hits.append(NumberedHit(number, hit))
         yield title, section_hits
 
 
-def _introduced_code(quote: Quote, number: int, context: Context) -> list[tuple[int, Hit]]:
+def _in_order(hits: Sequence[NumberedHit]) -> list[NumberedHit]:
+    return sorted(hits, key=lambda numbered: position_in_document(numbered.quote))
+
+
+def _introduced_code(quote: Quote, number: int, context: Context) -> list[NumberedHit]:
     """The code that a text introduces; empty if it introduces something else."""
     parts = introduced_parts(quote, number, context)
-    return [(part.number, context.texts[part.number - 1]) for part in parts] if _are_code(parts) else []
+    are_code = bool(parts) and parts[0].form == "code" and all(part.kind == "text" for part in parts)
+    return [NumberedHit(part.number, context.texts[part.number - 1]) for part in parts] if are_code else []
 
 
-def _are_code(parts: Sequence[IntroducedPart]) -> bool:
-    return bool(parts) and parts[0].form == "code" and all(part.kind == "text" for part in parts)
-
-
-def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
+def _extract_steps(hits: Sequence[NumberedHit], limit: int) -> list[Step]:
     """Extract steps in order: numbered ones, else a list's items if mostly instructions, else instructions and code."""
     parts: list[Step] = []
     for number, hit in hits:
@@ -288,7 +289,7 @@ def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
             last = parts.pop() if parts else Step("", ())
             parts.append(replace(last, code=(*last.code, code)))
         else:
-            parts += _parts(hit.quote, number, limit)
+            parts += _split_into_steps(hit.quote, number, limit)
     numbered = _numbered_steps(parts)
     lines = [part for part in numbered if part.number is not None]
     if (
@@ -336,36 +337,36 @@ def _numbered_steps(parts: Sequence[Step]) -> list[Step]:
         if part.number is None:
             goes_on = part.text[:1].islower() and not between and run and not run[-1].text.endswith((".", "!", ":"))
             if goes_on:
-                run[-1] = _joined(run[-1], [part])
+                run[-1] = _join_steps(run[-1], [part])
             else:
                 between.append(part)
             continue
-        last = next((one.number for one in reversed(run) if one.number is not None), None)
+        last = next((step.number for step in reversed(run) if step.number is not None), None)
         if last is not None and part.number <= last:
             break
         if run and part.number == (last or 0) + 1:
-            if any(one.code for one in (run[-1], *between)):
+            if any(step.code for step in (run[-1], *between)):
                 run += between  # in their order: code stands under the text that it belongs to
             else:
-                run[-1] = _joined(run[-1], between)
+                run[-1] = _join_steps(run[-1], between)
         run.append(part)
         between = []
     return run
 
 
-def _joined(step: Step, parts: Sequence[Step]) -> Step:
+def _join_steps(step: Step, parts: Sequence[Step]) -> Step:
     marks = tuple(dict.fromkeys(mark for part in (step, *parts) for mark in part.marks))
     return replace(step, text=" ".join(part.text for part in (step, *parts)), marks=marks)
 
 
 def _split_text(text: str) -> list[str]:
     """Split running text at numbers of steps and at bullets; an instruction before the first bullet gets one, too."""
-    found: list[str] = []
+    texts: list[str] = []
     for step in _INNER_STEP.split(text):
         first, *items = _INNER_ITEM.split(step)
         lacks_bullet = items and INSTRUCTION.match(first) and not _OPENS.match(first)
-        found += [f"• {first}" if lacks_bullet else first, *items]
-    return found
+        texts += [f"• {first}" if lacks_bullet else first, *items]
+    return texts
 
 
 def _with_ends(parts: Sequence[Step]) -> list[Step]:
@@ -375,13 +376,13 @@ def _with_ends(parts: Sequence[Step]) -> list[Step]:
         last = joined[-1] if joined else None
         goes_on = part.number is None and not part.is_item and _GOES_ON.match(part.text) and not denies(part.text)
         if last is not None and last.is_item and goes_on and not last.text.endswith((".", "!", ":")):
-            joined[-1] = _joined(last, [part])
+            joined[-1] = _join_steps(last, [part])
         else:
             joined.append(part)
     return joined
 
 
-def _parts(quote: Quote, number: int, limit: int) -> list[Step]:
+def _split_into_steps(quote: Quote, number: int, limit: int) -> list[Step]:
     """Split a list into its items, with continuation lines joined, and other text before numbered steps."""
     allowed, steps = without_denied(quote.text), list[Step]()
     is_list = quote.layout == "list"

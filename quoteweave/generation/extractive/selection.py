@@ -12,7 +12,7 @@ from itertools import groupby
 from quoteweave.core.answers import Context
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import STATEMENT_WEIGHTS, Kind, Record
-from quoteweave.generation.extractive.acts.told_amounts import new_numbers
+from quoteweave.generation.extractive.acts.stated_amounts import new_numbers
 from quoteweave.generation.extractive.several_documents.comparison import (
     counts_differ,
     differ_in_words,
@@ -20,13 +20,7 @@ from quoteweave.generation.extractive.several_documents.comparison import (
     states_otherwise,
 )
 from quoteweave.generation.extractive.statements import Statement, is_headed_by
-from quoteweave.generation.relevance import (
-    QuestionTerms,
-    adjacency,
-    coverage,
-    overlap,
-    words_with_headings,
-)
+from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, overlap, words_with_headings
 
 IN_QUOTE = 0.5
 """Weight of a word of the question that is not in the sentence, but elsewhere in its quote or above it."""
@@ -36,6 +30,14 @@ NUMBER_BONUS = 0.15
 RANK_BONUS = 0.1
 HEADING_BONUS = 0.2
 """Bonus for a statement under a heading that is the question, or what it asks about."""
+MIN_SCORE = 0.5
+"""The scaled score of the sentence with the lowest score."""
+CLEAR_LEAD = 0.2
+"""To be clearly first, a sentence must lead the next different one by this share of its lead over the median."""
+MIN_SENTENCES = 5
+"""Least number of different sentences for one of them to be clearly first."""
+SentenceKey = tuple[str, int]
+"""The id of a quote, and the index of its sentence, from 0."""
 
 
 class StatementCoverage:
@@ -43,9 +45,9 @@ class StatementCoverage:
 
     def __init__(self, context: Context, weights: Mapping[str, float]) -> None:
         self._weights = weights
-        held = [(hit.quote, words_with_headings(hit.quote)) for hit in context.hits]
-        self._shared = {quote.id: len(found.intersection(weights)) for quote, found in held}
-        self._quotes = {quote.id: coverage(weights, found) for quote, found in held}
+        words_of_quotes = [(hit.quote, words_with_headings(hit.quote)) for hit in context.hits]
+        self._shared = {quote.id: len(quote_words.intersection(weights)) for quote, quote_words in words_of_quotes}
+        self._quotes = {quote.id: coverage(weights, quote_words) for quote, quote_words in words_of_quotes}
 
     def of(self, statement: Statement) -> float:
         """Coverage from 0 to 1: the question's words in the statement count in full, those around it in part.
@@ -77,21 +79,20 @@ def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> 
     None is kept if those of the best one's document give different numbers for what is to be counted. `chosen` is best
     first.
     """
-    statements_of_best = [one for one in chosen if one.quote.document == chosen[0].quote.document] if chosen else []
-    others = [one for one in chosen if one not in statements_of_best]
-    numbered = [one for one in statements_of_best if new_numbers(one, question)][:1]
-    if question.asks == "count" and any(
-        counts_differ(statements_of_best[0], one, question) for one in statements_of_best[1:]
-    ):
+    if not chosen:
         return [], False
-    contradicting = [
-        one
-        for one in others
-        if states_otherwise(statements_of_best[0], one, question)
-        or any(gives_other_numbers(first, one, question) for first in numbered)
-    ]
-    compared = [one for one in others if one in contradicting or differ_in_words(statements_of_best[0], one, question)]
-    return [*statements_of_best, *compared], bool(contradicting)
+    best = chosen[0]
+    of_document = [statement for statement in chosen if statement.document == best.document]
+    if question.asks == "count" and any(counts_differ(best, statement, question) for statement in of_document[1:]):
+        return [], False
+    numbered = [statement for statement in of_document if new_numbers(statement, question)][:1]
+    compared, is_contradicted = list[Statement](), False
+    for other in (statement for statement in chosen if statement.document != best.document):
+        contradicts = states_otherwise(best, other, question)
+        contradicts = contradicts or any(gives_other_numbers(first, other, question) for first in numbered)
+        is_contradicted = is_contradicted or contradicts
+        compared += [other] if contradicts or differ_in_words(best, other, question) else []
+    return [*of_document, *compared], is_contradicted
 
 
 def choose_statements(
@@ -143,17 +144,6 @@ def _soundness(statement: Statement) -> float:
     return factor
 
 
-MIN_SCORE = 0.5
-"""The scaled score of the sentence with the lowest score."""
-CLEAR_LEAD = 0.2
-"""To be clearly first, a sentence must lead the next different one by this share of its lead over the median."""
-MIN_SENTENCES = 5
-"""Least number of different sentences for one of them to be clearly first."""
-
-SentenceKey = tuple[str, int]
-"""The id of a quote, and the index of its sentence, from 0."""
-
-
 class SentenceScores(Record):
     """The scores of sentences by a model, scaled to a common range."""
 
@@ -193,8 +183,8 @@ async def score_sentences(scorer: SentenceScorer, question: str, statements: Seq
 
 def merge_scores(several: Sequence[SentenceScores]) -> SentenceScores:
     """Combine the scores for several questions, taking each sentence's best; no sentence is clearly first."""
-    keys = {key for one in several for key in one.of}
-    return SentenceScores(of={key: max(one.of.get(key, 0.0) for one in several) for key in keys})
+    keys = {key for scores in several for key in scores.of}
+    return SentenceScores(of={key: max(scores.of.get(key, 0.0) for scores in several) for key in keys})
 
 
 def _clearly_first(scores_of_sentences: Mapping[SentenceKey, tuple[float, str]]) -> SentenceKey | None:
@@ -202,8 +192,8 @@ def _clearly_first(scores_of_sentences: Mapping[SentenceKey, tuple[float, str]])
         return None
     first = max(scores_of_sentences, key=lambda key: scores_of_sentences[key][0])
     score, text = scores_of_sentences[first]
-    others = [other for other, other_text in scores_of_sentences.values() if other_text != text]
-    if not others:
+    other_scores = [other_score for other_score, other_text in scores_of_sentences.values() if other_text != text]
+    if not other_scores:
         return first
-    lead = score - statistics.median([score, *others])
-    return first if lead > 0 and score - max(others) >= CLEAR_LEAD * lead else None
+    lead = score - statistics.median([score, *other_scores])
+    return first if lead > 0 and score - max(other_scores) >= CLEAR_LEAD * lead else None

@@ -88,10 +88,10 @@ class SpanReader:
             budget=FULL_LENGTH * batch_size,
         )
         scores: list[list[float | None]] = [[None] * len(passage) for passage in passages]
-        for number, own in enumerate(scores):
-            read = [one for one in zip(windows, logits, strict=True) if one[0].passage == number]
-            if (found := best_sentence(read)) is not None:
-                own[found[0]] = found[1]
+        for number, sentence_scores in enumerate(scores):
+            windows_of_passage = [pair for pair in zip(windows, logits, strict=True) if pair[0].passage == number]
+            if (best := best_sentence(windows_of_passage)) is not None:
+                sentence_scores[best[0]] = best[1]
         return scores
 
     @cached_property
@@ -150,9 +150,9 @@ class SpanReader:
         loaded = self._loaded
         with self._turns.taken(), torch.inference_mode():
             rows = loaded.tokenizer.pad([window.row for window in windows], return_tensors="pt")
-            given = loaded.model(**rows.to(loaded.model.device))
-            both = torch.stack([given.start_logits, given.end_logits], dim=1).float().cpu().numpy()
-        return [logits[:, : len(window.sentences)] for logits, window in zip(both, windows, strict=True)]
+            output = loaded.model(**rows.to(loaded.model.device))
+            stacked = torch.stack([output.start_logits, output.end_logits], dim=1).float().cpu().numpy()
+        return [logits[:, : len(window.sentences)] for logits, window in zip(stacked, windows, strict=True)]
 
 
 def best_sentence(windows: "Sequence[tuple[PassageWindow, Matrix]]") -> tuple[int, float] | None:
@@ -160,10 +160,10 @@ def best_sentence(windows: "Sequence[tuple[PassageWindow, Matrix]]") -> tuple[in
 
     Each window has logits (2, tokens). None if no answer is likelier; its lowest score over all windows counts.
     """
-    found = [span for window, logits in windows if (span := _best_span(window, logits)) is not None]
-    if not found:
+    spans = [span for window, logits in windows if (span := _best_span(window, logits)) is not None]
+    if not spans:
         return None
-    sentence, score = max(found, key=lambda span: span[1])
+    sentence, score = max(spans, key=lambda span: span[1])
     nothing = min(float(logits[:, window.nothing].sum()) for window, logits in windows)
     return (sentence, score - nothing) if score > nothing else None
 

@@ -7,7 +7,7 @@ context names (`Context.introduced`). An answer shows these with it (`introduced
 import itertools
 import re
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
@@ -50,6 +50,18 @@ _PART = lazy_regex(r"\s*\(?\b[Pp]art \d+ of \d+\)?")
 """The suffix that the parser adds to the caption of a picture that it split."""
 
 
+class NumberedHit(NamedTuple):
+    """A hit of the context, with its number among those of its kind, from 1."""
+
+    number: int
+    hit: Hit
+
+    @property
+    def quote(self) -> Quote:
+        """The quote that was found."""
+        return self.hit.quote
+
+
 class Statement(Record):
     """One sentence that an answer may contain, and its source."""
 
@@ -82,12 +94,22 @@ class Statement(Record):
     def shown(self) -> str:
         """How an answer says it: a sentence of a picture in quotation marks, one of a text with its chapter's unit."""
         if self.quote.kind == "text":
-            told, unit = self.text.removesuffix("."), unit_of(self.quote, self.text)
-            return f"{told} ({escape_marks(unit)}){self.text[len(told) :]}" if unit else self.text
+            sentence, unit = self.text.removesuffix("."), unit_of(self.quote, self.text)
+            return f"{sentence} ({escape_marks(unit)}){self.text[len(sentence) :]}" if unit else self.text
         if not self.picture:
             return self.text
         beside = f", under “{self.above}”," if self.above else ""
         return f"{self.picture} reads{beside} “{self.text.rstrip('.')}”."
+
+    @property
+    def cells(self) -> list[tuple[str, str]]:
+        """The names of the columns and the texts of all its cells."""
+        return [cell for row in self.rows for cell in row.cells]
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns of all its cells; "" where one has none."""
+        return [name for name, _ in self.cells]
 
     @property
     def has_asked_kind(self) -> bool:
@@ -98,6 +120,11 @@ class Statement(Record):
     def quote(self) -> Quote:
         """The quote that it comes from."""
         return self.hit.quote
+
+    @property
+    def document(self) -> str:
+        """The name of the document that it comes from."""
+        return self.hit.quote.document
 
 
 def refers_back(text: str) -> bool:
@@ -136,10 +163,10 @@ def introduced_parts(quote: Quote, number: int, context: Context, after: int | N
 
     `number` is the quote's in the context, `after` the sentence's index; None for the last.
     """
-    rest = quote.text[split_sentences(quote.text)[after].end :].strip("\n") if after is not None else ""
-    if rest.strip():
-        is_list = opens_item(rest)
-        texts = split_items(rest) if is_list else [rest.partition("\n\n")[0]]
+    text_after = quote.text[split_sentences(quote.text)[after].end :].strip("\n") if after is not None else ""
+    if text_after.strip():
+        is_list = opens_item(text_after)
+        texts = split_items(text_after) if is_list else [text_after.partition("\n\n")[0]]
         return [_introduced_text(text, number, is_item=is_list) for text in texts]
     parts: list[IntroducedPart] = []
     for id in context.introduced.get(quote.id, ()):
@@ -149,8 +176,8 @@ def introduced_parts(quote: Quote, number: int, context: Context, after: int | N
 
 def unread_introduced(statement: Statement, context: Context) -> int:
     """The number of quotes that a statement introduces and that the context does not hold."""
-    held = {hit.quote.id for hit in context.hits}
-    return sum(id not in held for id in context.introduced.get(statement.quote.id, ()))
+    ids_in_context = {hit.quote.id for hit in context.hits}
+    return sum(id not in ids_in_context for id in context.introduced.get(statement.quote.id, ()))
 
 
 def _parts_of(id: str, context: Context) -> list[IntroducedPart]:
@@ -193,8 +220,8 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
         sentences = split_sentences(hit.quote.text)
         finished = sentence_texts(hit.quote.text, context.sentence_ends.get(hit.quote.id, ""))
         heading, run_in = heading_line(hit.quote.text), run_in_heading(hit.quote.text)
-        for index, (sentence, whole) in enumerate(zip(sentences, finished, strict=True)):
-            text = tidy(whole.removeprefix(heading).lstrip(": \n") if heading and not index else whole, limit)
+        for index, (sentence, full_text) in enumerate(zip(sentences, finished, strict=True)):
+            text = tidy(full_text.removeprefix(heading).lstrip(": \n") if heading and not index else full_text, limit)
             before, last = last if refers_back(text) and len(last) <= MAX_BEFORE else "", text
             parts = introduced_parts(hit.quote, number, context, index) if introduces(sentence.text) else ()
             statements.append(
@@ -221,8 +248,8 @@ def caption_statements(question: QuestionTerms, context: Context) -> list[Statem
     Empty where several documents have one of that name.
     """
     labels, asks = set(question.analysis.labels), question.asks
-    rest = question.subject.difference(words(" ".join(map(str, labels))))
-    if len(labels) != 1 or rest or asks not in ("statement", "definition"):
+    other_words = question.subject.difference(words(" ".join(map(str, labels))))
+    if len(labels) != 1 or other_words or asks not in ("statement", "definition"):
         return []
     statements = []
     for number, hit in enumerate(context.images, start=1):
@@ -230,7 +257,7 @@ def caption_statements(question: QuestionTerms, context: Context) -> list[Statem
         if title and leading_label(hit.quote.caption or "") in labels:
             text = escape_marks(f"The caption of {image_name(hit.quote)} is “{title}”.")
             statements.append(Statement(text=text, hit=hit, number=number, words=tuple(words(text))))
-    return statements[:1] if len({one.quote.document for one in statements}) == 1 else []
+    return statements[:1] if len({statement.document for statement in statements}) == 1 else []
 
 
 def title_words(context: Context, document: str) -> frozenset[str]:
@@ -256,18 +283,18 @@ def is_headed_by(quote: Quote, question: QuestionTerms) -> bool:
 def caption_title(quote: Quote) -> str:
     """The caption of an image quote without its label and final stop; "" where it has none."""
     caption = " ".join((quote.caption or "").split())
-    label, rest = split_label(caption)
-    rest = _PART.sub("", rest.lstrip(_AFTER_LABEL) if label else rest)
-    return clip(rest.rstrip(" .,;:"), MAX_TITLE)
+    label, title = split_label(caption)
+    title = _PART.sub("", title.lstrip(_AFTER_LABEL) if label else title)
+    return clip(title.rstrip(" .,;:"), MAX_TITLE)
 
 
-def unit_of(quote: Quote, told: str = "") -> str:
+def unit_of(quote: Quote, shown_text: str = "") -> str:
     """What the document says of all numbers of a table, "$ in millions", unless its name or title does; or "".
 
-    Of a text, that is what it says of all amounts of the chapter, if what is `told` of the text has such amounts.
+    Of a text, that is what it says of all amounts of the chapter, if `shown_text`, a part of it, has such amounts.
     """
     if quote.layout != "table":
-        return (quote.chapter_unit or "") if has_unscaled_money(told, quote.chapter_unit or "") else ""
+        return (quote.chapter_unit or "") if has_unscaled_money(shown_text, quote.chapter_unit or "") else ""
     (corner, *_), *rows = [line.split(" | ") for line in quote.text.splitlines()] or [[""]]
     # Above numbers it is the unit of its own column: "Time in seconds".
     of_column = any(name[:1].isdigit() and not RECENT_YEAR.match(name) for name, *_ in rows)
@@ -317,3 +344,13 @@ def has_cells(quote: Quote) -> bool:
 def picture_text(quote: Quote) -> str:
     """The text in a picture, from the file or OCR; not a vision model's description."""
     return quote.text or quote.ocr_text or ""
+
+
+def head_line(quote: Quote) -> str:
+    """The first line of the text in a picture, which is the head of a table."""
+    return picture_text(quote).partition("\n")[0]
+
+
+def quotes_of(context: Context, document: str) -> list[Quote]:
+    """The quotes that were found of a document."""
+    return [hit.quote for hit in context.hits if hit.quote.document == document]

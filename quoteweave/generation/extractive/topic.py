@@ -66,7 +66,7 @@ from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.statements import place_phrase
 from quoteweave.generation.extractive.tables.arithmetic import calculation_words
 from quoteweave.generation.extractive.tables.asked_columns import MONEY
-from quoteweave.generation.gate.dates import WEEKDAY
+from quoteweave.generation.gate.dates import MONTH_NAMES, WEEKDAY
 from quoteweave.generation.languages import Language, function_words, guess_language
 from quoteweave.generation.relevance import (
     QuestionTerms,
@@ -99,8 +99,7 @@ _PAID = frozenset(words("charge cost fee pay price spend"))
 _PIECE = lazy_regex(r"[^\W_]+")
 _TIME_OF_YEAR = lazy_regex(
     r"\b(?:in|on|during|at)\s+(?:the\s+)?(spring|summer|autumn|winter|fall|weekends?|holidays|night"
-    rf"|{WEEKDAY}s?|(?-i:January|February|March|April|May|June|July|August|September|October"
-    r"|November|December))\b",
+    rf"|{WEEKDAY}s?|(?-i:{MONTH_NAMES}))\b",
     re.IGNORECASE,
 )
 _CALLED = lazy_regex(
@@ -116,7 +115,7 @@ MAX_READ, MAX_CHARACTERS = 15, 500
 class TopicEvidence:
     """The evidence that a question is about what was found; words are stems."""
 
-    held: frozenset[str]
+    present: frozenset[str]
     """The words that the best place has."""
     missing: frozenset[str]
     """The words that it lacks, though some page of the collection has them."""
@@ -166,19 +165,19 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     """Weigh the evidence at the best place; there must be quotes."""
     variety = 1.0 if context.variety is None else context.variety
     # Among many words, some are synonyms by chance, too.
-    otherwise = variety < 1 or not context.rarity
-    quotes = _words_of_quotes(question, context, otherwise=otherwise)
+    with_synonyms = variety < 1 or not context.rarity
+    quotes = _words_of_quotes(question, context, with_synonyms=with_synonyms)
     words_found = frozenset[str]().union(*(words_of_quote for _, words_of_quote in quotes))
     asked_words = _asked_words(question, context, words_found)
     rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in words_found else 1.0) for word in asked_words}
-    replaced = _replaced(context).keys() & words_found if otherwise else frozenset[str]()
+    replaced = _synonyms_of_absent(context).keys() & words_found if with_synonyms else frozenset[str]()
     rarity.update({word: DEFAULT_RARITY for word in rarity if word in replaced})
     absent = frozenset(word for word in rarity if _is_absent(word, context) and word not in words_found)
     if not rarity or not quotes:
         return TopicEvidence(frozenset(), frozenset(), absent, float("-inf"))
     best, common = max(
         ((quote, frozenset(rarity) & words_of_quote) for quote, words_of_quote in quotes),
-        key=lambda one: _weight(one[1], rarity),
+        key=lambda pair: _weight(pair[1], rarity),
     )
     missing = frozenset(rarity) - common - absent
     first = [quote.document for quote, _ in quotes[:FIRST_HITS]]
@@ -189,10 +188,11 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     times = Counter(
         word for quote, words_of_quote in quotes if quote.document == best.document for word in common & words_of_quote
     )
-    lacking = _lacking(question, absent, variety) + variety * _lacking(question, common & replaced, variety)
+    lacking = _count_absent(question, absent, variety) + variety * _count_absent(question, common & replaced, variety)
     unsaid = filter(is_frequent, absent & verbs_of(question.text) - question.names)
-    asked, held = _weight(rarity, rarity) - variety * _weight(frozenset(unsaid), rarity), _weight(common, rarity)
-    margin = HELD * (held and held / asked) - ABSENT * lacking / len(rarity)
+    asked_weight = _weight(rarity, rarity) - variety * _weight(frozenset(unsaid), rarity)
+    held_weight = _weight(common, rarity)
+    margin = HELD * (held_weight and held_weight / asked_weight) - ABSENT * lacking / len(rarity)
     margin += REPEATED * sum(rarity[word] * min(1.0, (times[word] - 1) / REPEATED_IN) for word in sorted(common))
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
     if missing or absent or len(common) < ENOUGH_TOGETHER:
@@ -201,10 +201,10 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     return TopicEvidence(common, missing, absent, margin, best)
 
 
-def _lacking(question: QuestionTerms, absent: frozenset[str], variety: float) -> float:
+def _count_absent(question: QuestionTerms, absent: frozenset[str], variety: float) -> float:
     """How many words are absent, without verbs; among few words, names count in full, and frequent words least."""
-    did = _WHO_DID.match(question.text)
-    verbs = verbs_of(question.text).union(words(did[1]) if did else ())
+    match = _WHO_DID.match(question.text)
+    verbs = verbs_of(question.text).union(words(match[1]) if match else ())
     counted = absent - (verbs - question.names)
     frequent, seldom = variety, (1 + variety) / 2
     return sum(1.0 if word in question.names else frequent if is_frequent(word) else seldom for word in counted)
@@ -216,49 +216,50 @@ def _foreign_verb(question: QuestionTerms, context: Context) -> frozenset[str]:
         return frozenset()
     text = question.text
     verbs = (words(word) for word in _surfaces(text) if not language.is_noun(word, text))
-    absent = (own for own in verbs if own and all(_is_absent(stem, context) for stem in own))
-    return frozenset(next((own for own in absent if question.names.isdisjoint(own)), ()))
+    absent = (stems for stems in verbs if stems and all(_is_absent(stem, context) for stem in stems))
+    return frozenset(next((stems for stems in absent if question.names.isdisjoint(stems)), ()))
 
 
 def _words_of_quotes(
-    question: QuestionTerms, context: Context, *, otherwise: bool
+    question: QuestionTerms, context: Context, *, with_synonyms: bool
 ) -> list[tuple[Quote, frozenset[str]]]:
-    """The quotes, best first, with their words and others that say the same; synonyms only if `otherwise`."""
-    quotes = [(hit.quote, _words_of(hit.quote, context)) for hit in _ranked(context)]
+    """The quotes, best first, with their words and others that say the same; synonyms only if `with_synonyms`."""
     alike = frozenset(filter(words_alike, _subject(question, context)))
-    told = ((quote, with_quantity(held, question, quote.all_text())) for quote, held in quotes)
-    if question.asks == "money":
-        told = ((quote, held | _PAID if MONEY.search(quote.all_text()) else held) for quote, held in told)
-    known = [(quote, with_words_alike(held, alike)) for quote, held in told]
-    if not otherwise:
-        return known
-    said = _replaced(context).items()
-    return [(quote, held.union(word for word, others in said if others & held)) for quote, held in known]
+    synonyms = _synonyms_of_absent(context) if with_synonyms else {}
+    quotes: list[tuple[Quote, frozenset[str]]] = []
+    for quote in (hit.quote for hit in _ranked(context)):
+        text_words = with_quantity(_words_of(quote, context), question, quote.all_text())
+        if question.asks == "money" and MONEY.search(quote.all_text()):
+            text_words |= _PAID
+        text_words = with_words_alike(text_words, alike)
+        quotes.append((quote, text_words.union(word for word, same in synonyms.items() if same & text_words)))
+    return quotes
 
 
-def _replaced(context: Context) -> dict[str, frozenset[str]]:
+def _synonyms_of_absent(context: Context) -> dict[str, frozenset[str]]:
     """The words that no page has, with their synonyms; all stemmed."""
-    return {one: frozenset(words(" ".join(said))) for word, said in context.synonyms.items() for one in words(word)}
+    stemmed = ((word, frozenset(words(" ".join(synonyms)))) for word, synonyms in context.synonyms.items())
+    return {stem: synonyms for word, synonyms in stemmed for stem in words(word)}
 
 
 def _asked_words(question: QuestionTerms, context: Context, known_words: frozenset[str]) -> list[str]:
     """The words to look for; for a question in another language, only names and numbers that are `known_words`."""
     limit, called_words = question.analysis.threshold, _CALLED.findall(question.text)
     # "Over 200,000" need not be written anywhere; and "the company" may be called by its name alone.
-    beside = {
+    left_out = {
         *words(limit.number if limit else ""),
         *(word for word in words(" ".join(called_words)) if word not in known_words),
     }
-    beside.update(words(" ".join(_SUPERLATIVE.findall(question.text))), _OF_ALL)
+    left_out.update(words(" ".join(_SUPERLATIVE.findall(question.text))), _OF_ALL)
     # A question about the winter is on topic even if the documents tell only about the summer.
-    beside.update(
+    left_out.update(
         word for phrase in _TIME_OF_YEAR.findall(question.text) for word in words(phrase) if word not in known_words
     )
     if question.asks == "contact":  # a telephone number need not be called one
-        beside.update(words(f"{question.asked_by} telephone phone"))
+        left_out.update(words(f"{question.asked_by} telephone phone"))
     if foreign_language(question.text):  # "Wo fand es statt?": other words may say it took place
-        beside.update(light_words(question.text) - known_words, _foreign_verb(question, context))
-    asked_words = [word for word in _subject(question, context) if word not in beside]
+        left_out.update(light_words(question.text) - known_words, _foreign_verb(question, context))
+    asked_words = [word for word in _subject(question, context) if word not in left_out]
     if language_difference(question.text, context) is not None:
         asked_words = [word for word in asked_words if word in question.names and word in known_words]
     return [word for word in asked_words if word not in calculation_words()] or asked_words
@@ -266,16 +267,18 @@ def _asked_words(question: QuestionTerms, context: Context, known_words: frozens
 
 def _words_of(quote: Quote, context: Context) -> frozenset[str]:
     """Words of a quote, with those of the question that it has in another spelling, by which the search found it."""
-    held = words_with_headings(quote)
-    asked = (word for word, others in context.spellings.items() if any(held.issuperset(words(one)) for one in others))
-    return held.union(stem for word in asked for stem in words(word))
+    text_words, respelled = words_with_headings(quote), list[str]()
+    for word, spellings in context.spellings.items():
+        if any(text_words.issuperset(words(spelling)) for spelling in spellings):
+            respelled += words(word)
+    return text_words.union(respelled)
 
 
 def _subject(question: QuestionTerms, context: Context) -> list[str]:
     """The words of the subject, without those that refer to places which documents have: "the last slide"."""
-    asked = subject_terms(question)
-    beside = words(without_places(question.text)) if context.places else asked
-    return [word for word in asked if word in beside]
+    subject = subject_terms(question)
+    words_beside_places = words(without_places(question.text)) if context.places else subject
+    return [word for word in subject if word in words_beside_places]
 
 
 def language_difference(question: str, context: Context) -> LanguageDifference | None:
@@ -330,57 +333,60 @@ def abstention_reasons(question: QuestionTerms, context: Context, asked_as: str)
     """
     text, reasons, own_words = question.text, list[str](), {*map(str.casefold, _PIECE.findall(asked_as))}
     if (differ := language_difference(text, context)) is not None:
-        there = f", and what was found in {differ.documents}" if differ.documents else ""
+        in_documents = f", and what was found in {differ.documents}" if differ.documents else ""
         reasons.append(
-            f"The question seems to be in {differ.question}{there}: words are matched as they are written, so ask in "
-            "the language of the documents."
+            f"The question seems to be in {differ.question}{in_documents}: words are matched as they are written, so"
+            " ask in the language of the documents."
         )
     searched_text = FILE_NAME.sub(" ", without_places(text) if context.places else text)
     surfaces = [
         word for word in _surfaces(searched_text) if own_words.issuperset(map(str.casefold, _PIECE.findall(word)))
     ]
     asking = set(words(question.asked_by, keep_stop_words=True))
-    sought = set(question.terms) - asking
-    absent = [one for one in surfaces if any(_is_absent(stem, context) for stem in sought.intersection(words(one)))]
+    sought_stems = set(question.terms) - asking
+    absent = [
+        word for word in surfaces if any(_is_absent(stem, context) for stem in sought_stems.intersection(words(word)))
+    ]
     if absent:
         reasons.append(f"No page that was read has the word{'s' if len(absent) > 1 else ''} {join_with_and(absent)}.")
     if context.texts or context.images:
         evidence = topic_evidence(question, context)
         literal = _words_of(evidence.best, context) if evidence.best is not None else frozenset[str]()
-        stems_of_kinds = (evidence.held & literal, evidence.missing - verbs_of(asked_as))
-        held, missing = ([f"“{word}”" for word in surfaces if own & set(words(word))] for own in stems_of_kinds)
-        if held and missing and evidence.best is not None:
+        stems_of_kinds = (evidence.present & literal, evidence.missing - verbs_of(asked_as))
+        present, missing = ([f"“{word}”" for word in surfaces if kind & set(words(word))] for kind in stems_of_kinds)
+        if present and missing and evidence.best is not None:
             at = f"{place_phrase(evidence.best)} of {evidence.best.document}"
-            nearest = f"The place that matches the question best, {at}, has the word{'s' * (len(held) > 1)}"
-            reasons.append(f"{nearest} {join_with_and(held)}, but not {join_with_and(missing)}.")
+            nearest = f"The place that matches the question best, {at}, has the word{'s' * (len(present) > 1)}"
+            reasons.append(f"{nearest} {join_with_and(present)}, but not {join_with_and(missing)}.")
     return tuple(reasons)
 
 
 def _surfaces(text: str) -> list[str]:
     """The words of a question, each once, as they are written."""
-    small, pieces = foreign_function_words(text), ((one, words(one, stem=False)) for one in _PIECE.findall(text))
-    written = {own[0]: one for one, own in pieces if len(own) == 1}
-    return [written.get(word, word) for word in dict.fromkeys(words(text, stem=False)) if small.isdisjoint(words(word))]
+    pieces = ((piece, words(piece, stem=False)) for piece in _PIECE.findall(text))
+    written = {piece_words[0]: piece for piece, piece_words in pieces if len(piece_words) == 1}
+    small, question_words = foreign_function_words(text), dict.fromkeys(words(text, stem=False))
+    return [written.get(word, word) for word in question_words if small.isdisjoint(words(word))]
 
 
 def _ranked(context: Context) -> list[Hit]:
     return sorted(context.hits, key=lambda hit: -hit.score)
 
 
-def _weight(held: "frozenset[str] | Mapping[str, float]", rarity: Mapping[str, float]) -> float:
+def _weight(weighed: "frozenset[str] | Mapping[str, float]", rarity: Mapping[str, float]) -> float:
     # Sorted, because the order of a set differs between processes, and sums of floats depend on it.
-    return sum(rarity[word] for word in sorted(held))
+    return sum(rarity[word] for word in sorted(weighed))
 
 
 def _adjacent_pairs(question: QuestionTerms, among: Mapping[str, float], quotes: Sequence[Quote]) -> int:
     """How many pairs of the question's words some quote has side by side, `MAX_ADJACENT` at most."""
     pairs = {pair for pair in question.pairs if pair[0] in among and pair[1] in among}
-    found: set[tuple[str, str]] = set()
+    found_pairs: set[tuple[str, str]] = set()
     for quote in quotes if pairs else ():
-        found |= pairs.intersection(itertools.pairwise(quote_words(quote)))
-        if len(found) >= MAX_ADJACENT:
+        found_pairs |= pairs.intersection(itertools.pairwise(quote_words(quote)))
+        if len(found_pairs) >= MAX_ADJACENT:
             break
-    return min(len(found), MAX_ADJACENT)
+    return min(len(found_pairs), MAX_ADJACENT)
 
 
 def _is_named(analysis: QuestionAnalysis, quote: Quote) -> bool:

@@ -44,7 +44,7 @@ _SAYS_WHICH = lazy_regex(
     re.IGNORECASE,
 )
 _NAMES_SOME = lazy_regex(r"[:(]|\b(?:such as|includ\w+|like|namely|especially|e\.g\.)")
-_ASKED_THING = lazy_regex(
+_ASKED_NOUN = lazy_regex(
     r"\W*what (?:is|was|are|were) (?:the |its |their )?(?:\w+ )?([^\W\d_]{3,})(?: in\b| for\b|\?|$)", re.I
 )
 # The group about which a question asks what they do or get, or what there is for them: "What do members get?".
@@ -77,13 +77,13 @@ _EXTENTS = (
     ("deep", "depth", "tief", "tiefe"),
     ("long", "length", "lang", "länge"),
 )
-_EXTENT_OF = {word: extent[0] for extent in _EXTENTS for word in extent}
-_EXTENT_WORD = rf"({'|'.join(_EXTENT_OF)})"
+_EXTENT_OF_WORD = {word: extent[0] for extent in _EXTENTS for word in extent}
+_ANY_EXTENT = rf"({'|'.join(_EXTENT_OF_WORD)})"
 _MEASURED = lazy_regex(
-    rf"\d[\s-]?[^\W\d_]{{1,12}}[\s-]+{_EXTENT_WORD}\b|\b{_EXTENT_WORD}\s*(?::|of|is|was|von|ist|war|beträgt)\s*\d",
+    rf"\d[\s-]?[^\W\d_]{{1,12}}[\s-]+{_ANY_EXTENT}\b|\b{_ANY_EXTENT}\s*(?::|of|is|was|von|ist|war|beträgt)\s*\d",
     re.IGNORECASE,
 )
-_HOW_LONG = lazy_regex(rf"\b(?:how|wie)\s+{_EXTENT_WORD}\b|\b(?:what|which|was)\b.*?\b{_EXTENT_WORD}\b", re.IGNORECASE)
+_HOW_LONG = lazy_regex(rf"\b(?:how|wie)\s+{_ANY_EXTENT}\b|\b(?:what|which|was)\b.*?\b{_ANY_EXTENT}\b", re.IGNORECASE)
 # "Dogs are allowed on the path above the beach" does not tell whether they are on the beach, nor does "The concert
 # after the meeting is on 3 May" tell when the meeting is.
 _ASKED_PLACE = lazy_regex(
@@ -121,28 +121,28 @@ _OF_THING = lazy_regex(
 _CODE_OF_KIND = lazy_regex(
     r"(?:\b(?P<before>[^\W\d_]{3,})\s+)?\b(?P<code>[A-Z]{1,4}-?\d[\w.-]*)\b(?:\s+(?P<after>[^\W\d_]{3,})\b)?"
 )
-_SHOWN = frozenset(words("error fault code message warning alarm sign symbol signal"))
-_WAY = lazy_regex(r"\b(to|from)\s+(?:the\s+)?([^\W\d_]{3,})", re.IGNORECASE)
-_SELF = frozenset({"this", "these", "our", "its", "their", "your", "my", "his", "her"})
+_SHOWN_KINDS = frozenset(words("error fault code message warning alarm sign symbol signal"))
+_DIRECTION = lazy_regex(r"\b(to|from)\s+(?:the\s+)?([^\W\d_]{3,})", re.IGNORECASE)
+_POSSESSIVES = frozenset({"this", "these", "our", "its", "their", "your", "my", "his", "her"})
 _BESIDE_OFFICE = lazy_regex(
     r"\b(vice|deputy|assistant|associate|acting|interim|honorary|former)[\s-]+([^\W\d_]{4,})\b", re.IGNORECASE
 )
 
 
-def tells_another(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:
+def is_about_another_thing(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:
     """Whether a statement is about another thing than the question, or does not say which thing it is about.
 
     "Which file has the licence?" is not answered by "This file has it", and "Debian 8" is not "Debian Day, from 8 to 14
     July". "The cost of revenue" is not the revenue.
     """
     question_text, text = question.text, statement.text
-    if _tells_of_its_property(question_text, text, question.asks) or _is_of_a_part(statement, terms):
+    if _tells_of_its_property(question_text, text, question.asks) or _is_under_part(statement, terms):
         return True
     is_text = not statement.is_of_cells
     of_another_period = is_text and _is_of_another_period(question_text, text)
     around = f"{statement.quote.section}\n{statement.above}\n{statement.before}\n{text}"
     of_another_sign = any(sign not in text for sign in _SIGNS.findall(question_text))
-    if of_another_period or of_another_sign or lacks_option(question_text, around, statement.quote.document):
+    if of_another_period or of_another_sign or lacks_option(question_text, around, statement.document):
         return True
     of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(question_text, text, terms)
     of_other = of_other or (is_text and _is_of_another_owner(question_text, text, question.asks))
@@ -153,8 +153,8 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     of_other = of_other or _is_code_of_another_kind(question_text, _named_in_first_column(statement) + text)
     if of_other or _refers_to_another_subject(statement, question, terms):
         return True
-    which = _ASKS_WHICH.match(question_text)
-    if which is not None and (is_text and _leaves_open_which(re.escape(which[1]), text, question_text)):
+    kind = _ASKS_WHICH.match(question_text) if is_text else None
+    if kind is not None and _leaves_open_which(re.escape(kind[1]), text, question_text):
         return True
     numbered = _NUMBERED.findall(question_text) if is_text else ()
     return any(_is_number_of_another(name, number, text) for name, number in numbered)
@@ -162,8 +162,9 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
 
 def lacks_option(question: str, text: str, document: str) -> bool:
     """Whether a text and its document's name lack an option or the like that a question names: "-R" is not "-r"."""
-    asked = _options_in(question)
-    return bool(asked) and not asked <= _options_in(f"{document.replace('/', ' ')}\n{text.translate(_AS_TYPED)}")
+    asked_options = _options_in(question)
+    around = f"{document.replace('/', ' ')}\n{text.translate(_AS_TYPED)}"
+    return bool(asked_options) and not asked_options <= _options_in(around)
 
 
 def _options_in(text: str) -> set[str]:
@@ -172,20 +173,20 @@ def _options_in(text: str) -> set[str]:
 
 def _is_of_another_period(question: str, text: str) -> bool:
     """Whether a text names the period of a thing only for something else: "the yearly report", for a yearly fee."""
-    asked = _ASKED_PERIOD.search(question)
-    if asked is None:
+    asked_period = _ASKED_PERIOD.search(question)
+    if asked_period is None:
         return False
-    unit, thing = PERIODS[asked["period"].casefold()], set(words(asked["thing"]))
-    adjectives = "|".join(one for one, other in PERIODS.items() if other == unit)
+    unit, thing_words = PERIODS[asked_period["period"].casefold()], set(words(asked_period["thing"]))
+    adjectives = "|".join(adjective for adjective, period in PERIODS.items() if period == unit)
     if re.search(rf"\b(?:{adjectives}|annually|{unit}s?)\b", text, re.IGNORECASE) is None:
         return False
-    each = rf"(?:\b(?:an?|per|each|every|the)\s+(?:(?!first|last)\w+\s+)?|/\s?){unit}\b"
+    per_unit = rf"(?:\b(?:an?|per|each|every|the)\s+(?:(?!first|last)\w+\s+)?|/\s?){unit}\b"
     adverb = rf"\b(?:{adjectives}|annually)(?=\s*(?:[,;.)]|$|\s(?:of|for|from|in|to|until|by|at|on|and|or)\b))"
-    if re.search(f"{each}|{adverb}", text, re.IGNORECASE):
+    if re.search(f"{per_unit}|{adverb}", text, re.IGNORECASE):
         return False
     named = re.finditer(rf"\b(?:{adjectives})\s+([\w'’-]+)(?:\s+([\w'’-]+))?", text, re.IGNORECASE)
-    alike = {*words(question)}.union(*map(words_alike, thing))
-    return not any(alike.intersection(words(one[1])) or thing.intersection(words(one[2] or "")) for one in named)
+    alike = {*words(question)}.union(*map(words_alike, thing_words))
+    return not any(alike & {*words(match[1])} or thing_words & {*words(match[2] or "")} for match in named)
 
 
 def _leaves_open_which(noun: str, text: str, question: str) -> bool:
@@ -204,8 +205,8 @@ def _leaves_open_which(noun: str, text: str, question: str) -> bool:
         return True
     any_one = rf"\b(?:an?|any|some|another|each|every)\s+{noun}\b(?=\s+or\b|\W*$)"
     first = re.search(rf"\b{noun}s?\b", text, re.IGNORECASE)
-    found = re.search(any_one, text, re.IGNORECASE)
-    return first is not None and found is not None and found.end() == first.end()
+    unnamed = re.search(any_one, text, re.IGNORECASE)
+    return first is not None and unnamed is not None and unnamed.end() == first.end()
 
 
 def _is_of_another_owner(question: str, text: str, asks: AnswerType) -> bool:
@@ -214,34 +215,44 @@ def _is_of_another_owner(question: str, text: str, asks: AnswerType) -> bool:
     The manager of the shop is not that of the museum, though the museum need not be named in a document about it.
     """
     for name, owner in _OF_THING.findall(question):
-        noun, thing = words(name), set(words(owner))
-        thing = thing.union(*map(words_alike, thing))
-        told = [each for one, each in _OF_THING.findall(text) if noun and words(one) == noun]
-        of_others = [each for each in told if _may_be_owner(each)]
-        if of_others and thing.isdisjoint(words(" ".join(told))):
-            if asks == "person" and thing.isdisjoint(words(text)):
+        noun, owner_words = words(name), set(words(owner))
+        owner_words = owner_words.union(*map(words_alike, owner_words))
+        owned = _OF_THING.findall(text) if noun else []
+        owners_in_text = [text_owner for text_noun, text_owner in owned if words(text_noun) == noun]
+        other_owners = list(filter(_may_be_owner, owners_in_text))
+        if other_owners and owner_words.isdisjoint(words(" ".join(owners_in_text))):
+            if asks == "person" and owner_words.isdisjoint(words(text)):
                 return _may_be_owner(owner)
-            if _stands_behind(thing, of_others[0], text):
-                return not any(first in thing and [then] == noun for first, then in pairwise(words(text)))
+            if _stands_behind(owner_words, other_owners[0], text):
+                return not any(first in owner_words and [then] == noun for first, then in pairwise(words(text)))
     return False
 
 
 def _is_of_other_direction(question: str, text: str) -> bool:
     """Whether a text tells of what goes from the one place to which it goes in the question, or the other way round."""
-    asked, ways = ({(way.casefold(), place.casefold()) for way, place in _WAY.findall(one)} for one in (question, text))
-    return len(asked) == 1 and asked.isdisjoint(ways) and {place for _, place in asked} <= {place for _, place in ways}
+    asked_ways, text_ways = map(_ways_in, (question, text))
+    return (
+        len(asked_ways) == 1
+        and asked_ways.isdisjoint(text_ways)
+        and {place for _, place in asked_ways} <= {place for _, place in text_ways}
+    )
+
+
+def _ways_in(text: str) -> set[tuple[str, str]]:
+    """The places of a text with the word before each, "to" or "from"."""
+    return {(way.casefold(), place.casefold()) for way, place in _DIRECTION.findall(text)}
 
 
 def _may_be_owner(text: str) -> bool:
     """Whether the words after "of" name an owner, unlike "our tickets", "nine" or "helping"."""
     first, *_ = text.split(maxsplit=1)
-    return first.casefold() not in _SELF | reference_words().numbers.keys() and not first.endswith("ing")
+    return first.casefold() not in _POSSESSIVES | reference_words().numbers.keys() and not first.endswith("ing")
 
 
-def _stands_behind(thing: Set[str], other: str, text: str) -> bool:
+def _stands_behind(thing_words: Set[str], name_before: str, text: str) -> bool:
     """Whether a text names a thing after another in the same clause: "of the bridge over the quay"."""
-    behind = re.split(r"[,;:.]\s|\s(?:and|but|while)\s", text.partition(other)[2])[0]
-    return not thing.isdisjoint(words(behind))
+    behind = re.split(r"[,;:.]\s|\s(?:and|but|while)\s", text.partition(name_before)[2])[0]
+    return not thing_words.isdisjoint(words(behind))
 
 
 def _is_of_another_office(question: str, text: str, asks: AnswerType) -> bool:
@@ -249,10 +260,10 @@ def _is_of_another_office(question: str, text: str, asks: AnswerType) -> bool:
 
     It may name the holders of both.
     """
-    asked_words, rest = question.casefold().split(), _BESIDE_OFFICE.sub(" ", text) if asks == "person" else ""
+    asked_words, other_text = question.casefold().split(), _BESIDE_OFFICE.sub(" ", text) if asks == "person" else ""
     offices = (office for beside, office in _BESIDE_OFFICE.findall(text) if beside.casefold() not in asked_words)
     named = (rf"\b{office}\b" for office in offices)
-    return any(re.search(one, question, re.I) and not re.search(one, rest, re.I) for one in named)
+    return any(re.search(pattern, question, re.I) and not re.search(pattern, other_text, re.I) for pattern in named)
 
 
 def _refers_to_another_subject(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:
@@ -274,9 +285,11 @@ def _is_measured_otherwise(question: str, text: str) -> bool:
 
     "How long" may ask for a time, which a text may give beside a depth.
     """
-    extents_asked = {_EXTENT_OF[word.casefold()] for found in _HOW_LONG.findall(question) for word in found if word}
+    extents_asked = {
+        _EXTENT_OF_WORD[word.casefold()] for groups in _HOW_LONG.findall(question) for word in groups if word
+    }
     extents_asked -= {"long"} if "time" in dimensions_in(text) else set()
-    extents_told = {_EXTENT_OF[word.casefold()] for found in _MEASURED.findall(text) for word in found if word}
+    extents_told = {_EXTENT_OF_WORD[word.casefold()] for groups in _MEASURED.findall(text) for word in groups if word}
     return bool(extents_asked and extents_told) and extents_asked.isdisjoint(extents_told)
 
 
@@ -297,8 +310,8 @@ def _is_beside_the_thing(question: QuestionAnalysis, text: str) -> bool:
     )
     for name in names:
         beside = rf"{before}{name}\b(?!\W+(?:(?:on|at|of|in)\s+)?(?:{_DATE_BEGINS}))(?=\W+(?P<next>[^\W\d_]+)|)"
-        of_another, rest = re.search(beside, text, re.IGNORECASE), re.sub(beside, " ", text, flags=re.IGNORECASE)
-        if of_another is None or re.search(rf"\b{name}\b", rest, re.IGNORECASE):
+        of_another, other_text = re.search(beside, text, re.IGNORECASE), re.sub(beside, " ", text, flags=re.IGNORECASE)
+        if of_another is None or re.search(rf"\b{name}\b", other_text, re.IGNORECASE):
             continue
         if verbs.isdisjoint(words(of_another["next"] or "")):
             return True
@@ -313,12 +326,12 @@ def _tells_of_its_property(question: str, text: str, asks: AnswerType) -> bool:
     groups = (
         _ASKED_GROUP.finditer(question) if asks in NUMBER_KINDS | {"statement"} else ()
     )  # "the hours of shops" tells when shops open
-    things = [match[1] for match in (_ASKED_THING.match(question), *groups) if match is not None]
+    nouns = [match[1] for match in (_ASKED_NOUN.match(question), *groups) if match is not None]
     of_property = r"\b([^\W\d_]+)\s+of\s+(?:the\s+|our\s+)?(?:\w+\s+)?"
     allowed_properties = {*question.casefold().split(), *_NAMES_NO_OTHER, ""}
-    for thing in things:
-        with_of = re.sub(rf"\b({thing})['’]\s+(\w+)", r"\2 of \1", text, flags=re.IGNORECASE)
-        properties = re.findall(rf"(?:{of_property})?\b{thing}\b", with_of, re.IGNORECASE)
+    for noun in nouns:
+        with_of = re.sub(rf"\b({noun})['’]\s+(\w+)", r"\2 of \1", text, flags=re.IGNORECASE)
+        properties = re.findall(rf"(?:{of_property})?\b{noun}\b", with_of, re.IGNORECASE)
         if properties and not any(word.casefold() in allowed_properties for word in properties):
             return True
     return False
@@ -332,11 +345,11 @@ def _tells_of_its_rate(question: str, text: str, terms: Sequence[str]) -> bool:
     if _RATE_WORD.search(question):
         return False
     rated = Counter(word for match in _RATE_OF.finditer(text) for word in words(match[1]))
-    said = Counter(words(text))
-    return any(word in terms and word != "interest" and said[word] == times for word, times in rated.items())
+    counts = Counter(words(text))
+    return any(word in terms and word != "interest" and counts[word] == times for word, times in rated.items())
 
 
-def _is_of_a_part(statement: Statement, terms: Sequence[str]) -> bool:
+def _is_under_part(statement: Statement, terms: Sequence[str]) -> bool:
     """Whether a statement is under the name of a part ("International Segment") that the question does not name."""
     quote = statement.quote
     named = _NAMED_PART.search(f"{quote.caption or ''}\n{quote.section or ''}")
@@ -350,18 +363,22 @@ def _is_code_of_another_kind(question: str, text: str) -> bool:
     """
     kinds_in_text = _kinds_of_codes(text)
     for code, kinds in _kinds_of_codes(question).items():
-        others = kinds_in_text.get(code, set())
-        if kinds and others and not (others & _SHOWN if kinds & _SHOWN else others - _SHOWN):
+        other_kinds = kinds_in_text.get(code, set())
+        if (
+            kinds
+            and other_kinds
+            and not (other_kinds & _SHOWN_KINDS if kinds & _SHOWN_KINDS else other_kinds - _SHOWN_KINDS)
+        ):
             return True
     return False
 
 
 def _kinds_of_codes(text: str) -> dict[str, set[str]]:
-    found = dict[str, set[str]]()
+    kinds_of_codes = dict[str, set[str]]()
     for match in _CODE_OF_KIND.finditer(text):
         kinds = thing_kinds().intersection(words(f"{match['before'] or ''} {match['after'] or ''}"))
-        found.setdefault(match["code"], set()).update(kinds)
-    return found
+        kinds_of_codes.setdefault(match["code"], set()).update(kinds)
+    return kinds_of_codes
 
 
 def _named_in_first_column(statement: Statement) -> str:

@@ -27,8 +27,8 @@ _WHETHER = lazy_regex(
     re.IGNORECASE,
 )
 # "See Section 4.1 to get an image" says where to look, and not what stands there, which answers only some questions.
-_POINTS = lazy_regex(r"\W*(?:Please\s+|For\s[^,]{1,80},\s+)?(?:see|refer\s+to|consult)\s", re.IGNORECASE)
-_MAY_POINT = frozenset({"place", "steps", "statement"})
+_POINTS_ELSEWHERE = lazy_regex(r"\W*(?:Please\s+|For\s[^,]{1,80},\s+)?(?:see|refer\s+to|consult)\s", re.IGNORECASE)
+_MAY_POINT_ELSEWHERE = frozenset({"place", "steps", "statement"})
 # "Turned off" is another act than "turned down", and "check in" than "check".
 _PARTICLE = r"(?:off|out|on|up|down|away|back|over)"
 _ASKS_WITH_PARTICLE = lazy_regex(rf"\b(?P<verb>\w+)\s+(?P<particle>{_PARTICLE})\W*$", re.IGNORECASE)
@@ -65,7 +65,7 @@ _NUMBER_OF_THINGS = lazy_regex(
     re.IGNORECASE,
 )
 # Words for an exception, or for what is left out: "until 21:00 except on Sundays", "frozen without the sausages".
-_EXCEPTED = lazy_regex(
+_EXCEPTION = lazy_regex(
     r"\b(?P<excepted>except(?:ing)?(?:\s+for)?|excluding|other\s+than|apart\s+from|without)\s+(?:on\s+|in\s+|at\s+)?"
     r"(?:the\s+|any\s+)?(?P<what>[^\W\d_]+)",
     re.IGNORECASE,
@@ -130,7 +130,7 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     if statement.is_of_cells:
         return True
     denied = asks == "look" and denies_unasked(statement, question)
-    points = asks not in _MAY_POINT and _POINTS.match(statement.text) is not None
+    points = asks not in _MAY_POINT_ELSEWHERE and _POINTS_ELSEWHERE.match(statement.text) is not None
     of_another = names_doer_of_another_thing(statement, question) or _has_another_particle(statement.text, text)
     if denied or points or of_another:
         return False
@@ -150,19 +150,19 @@ def _has_another_particle(text: str, question: str) -> bool:
     """Whether a text has the verb that ends a question only with another particle, or without its "in"."""
     if (asked_in := _ASKS_IN.search(question)) is not None:
         return asked_in["verb"].casefold() in words(text) and re.search(r"\bin\b", text, re.IGNORECASE) is None
-    asked = _ASKS_WITH_PARTICLE.search(question)
-    if asked is None or not (verb := words(asked["verb"])):
+    asked_match = _ASKS_WITH_PARTICLE.search(question)
+    if asked_match is None or not (verb := words(asked_match["verb"])):
         return False
     pairs = [match for match in _WITH_PARTICLE.finditer(text) if words(match["verb"]) == verb]
-    return bool(pairs) and asked["particle"].casefold() not in {match["particle"].casefold() for match in pairs}
+    return bool(pairs) and asked_match["particle"].casefold() not in {match["particle"].casefold() for match in pairs}
 
 
 def _lacks_what_one_does(statement: Statement, question: str) -> bool:
     """Whether a statement, with what is before it, lacks the verb of "What should I include in the report?"."""
     does = _ASKS_WHAT_ONE_DOES.match(question)
-    asked = frozenset(words(does["verb"])) if does else frozenset[str]()
-    said = frozenset(statement.words).union(words(statement.before))
-    return not asked <= with_words_alike(said, asked)
+    asked_verb = frozenset(words(does["verb"])) if does else frozenset[str]()
+    statement_words = frozenset(statement.words).union(words(statement.before))
+    return not asked_verb <= with_words_alike(statement_words, asked_verb)
 
 
 def _only_supposes(text: str, question: QuestionTerms) -> bool:
@@ -172,10 +172,10 @@ def _only_supposes(text: str, question: QuestionTerms) -> bool:
     """
     if _ASKS_STATE.match(question.text) is None:
         return False
-    condition, asked = _CONDITION.match(text), set(subject_terms(question)[-1:])
+    condition, last_word = _CONDITION.match(text), set(subject_terms(question)[-1:])
     if condition is None or _ASKS_IF.search(question.text[:MAX_ANALYSED_CHARACTERS]):
         return INSTRUCTION.match(text) is not None
-    return asked.isdisjoint(words(text[condition.end() :]))
+    return last_word.isdisjoint(words(text[condition.end() :]))
 
 
 def _tells_what_it_caused(text: str, question: str, subject: Iterable[str]) -> bool:
@@ -195,53 +195,52 @@ def _tells_value(text: str, question: QuestionTerms) -> bool:
         return False
     if _is_of_excepted(text, question_text, subject, by_yes_or_no=asks == "yes_or_no"):
         return False
-    if asks in NUMBER_KINDS | {"statement"} and _is_of_a_part(text, question_text, subject):
+    if asks in NUMBER_KINDS | {"statement"} and _gives_part_alone(text, question_text, subject):
         return False
     return not _is_only_supposed(text, question_text, asks, subject)
 
 
 def _is_only_supposed(text: str, question: str, asks: AnswerType, subject: Iterable[str]) -> bool:
     """Whether a text has a word of the question only in a part that somebody wondered about, wanted or supposed."""
-    rest = text if _WHETHER.search(question) else _WHETHER.sub(" ", text)
+    asserted = text if _WHETHER.search(question) else _WHETHER.sub(" ", text)
     if asks in _VALUE_KINDS and not _SUPPOSES.search(question):
-        rest = _SUPPOSED.sub(" ", _ONLY_WANTED.sub(" ", rest))
-    return rest != text and not set(words(text)).intersection(subject) <= set(words(rest))
+        asserted = _SUPPOSED.sub(" ", _ONLY_WANTED.sub(" ", asserted))
+    return asserted != text and not set(words(text)).intersection(subject) <= set(words(asserted))
 
 
-def _is_of_a_part(text: str, question: str, subject: Iterable[str]) -> bool:
+def _gives_part_alone(text: str, question: str, subject: Iterable[str]) -> bool:
     """Whether all numbers of a text belong to a part: "The rent includes heating costs of 80 euros"."""
-    part, thing = _SAYS_PART.search(text), _ASKED_OF.search(question)
-    if part is None or thing is None or _SAYS_PART.search(question) or _DIGIT.search(text[: part.start()]):
+    part, owner = _SAYS_PART.search(text), _ASKED_OF.search(question)
+    if part is None or owner is None or _SAYS_PART.search(question) or _DIGIT.search(text[: part.start()]):
         return False
-    words_of_thing = set(words(thing[1])).intersection(subject)
-    return bool(_DIGIT.search(text[part.end() :])) and not words_of_thing <= set(words(text[part.end() :]))
+    behind, owner_words = text[part.end() :], set(words(owner[1])).intersection(subject)
+    return _DIGIT.search(behind) is not None and not owner_words <= set(words(behind))
 
 
 def _is_of_excepted(text: str, question: str, subject: Iterable[str], *, by_yes_or_no: bool) -> bool:
     """Whether a text has a word of the question only in an exception, which may answer yes or no."""
-    if _EXCEPTED.search(question):
+    if _EXCEPTION.search(question):
         return False
     exceptions = [
-        exception for exception in _EXCEPTED.finditer(text) if exception["excepted"] == "without" or not by_yes_or_no
+        exception for exception in _EXCEPTION.finditer(text) if exception["excepted"] == "without" or not by_yes_or_no
     ]
     excepted_words = {word for exception in exceptions for word in words(exception["what"])}.intersection(subject)
-    return not excepted_words <= set(words(_EXCEPTED.sub(" ", text)))
+    return not excepted_words <= set(words(_EXCEPTION.sub(" ", text)))
 
 
 def _is_of_another_number(text: str, question: str) -> bool:
     """Whether a text is about another number of things than the question: one household instead of two."""
-    counted_in_text = _counted(text)
-    others = (
-        noun for noun, numbers in _counted(question).items() if counted_in_text.get(noun, numbers).isdisjoint(numbers)
-    )
-    return any("" not in counted_in_text[noun] for noun in others)
+    in_text = _numbers_of_nouns(text)
+    asked = ((in_text.get(noun, numbers), numbers) for noun, numbers in _numbers_of_nouns(question).items())
+    return any(stated.isdisjoint(numbers) and "" not in stated for stated, numbers in asked)
 
 
-def _counted(text: str) -> dict[str, set[str]]:
+def _numbers_of_nouns(text: str) -> dict[str, set[str]]:
     """The numbers before each noun, as digits, with "" added if one is a bound, as in "up to four"."""
-    found, numbers = dict[str, set[str]](), reference_words().numbers
+    numbers_of_nouns, numbers = dict[str, set[str]](), reference_words().numbers
     for match in _NUMBER_OF_THINGS.finditer(text):
         number, noun = match[2].casefold(), words(match[3])
         if noun and (number in numbers or number[0].isdecimal()):
-            found.setdefault(noun[0], set()).update({str(numbers.get(number, number)), *([""] if match[1] else [])})
-    return found
+            bound = [""] if match[1] else []
+            numbers_of_nouns.setdefault(noun[0], set()).update([str(numbers.get(number, number)), *bound])
+    return numbers_of_nouns

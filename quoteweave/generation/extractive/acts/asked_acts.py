@@ -109,39 +109,39 @@ def asked_act(question: str) -> AskedAct | None:
     match = _ASKS_BY_HELPING_VERB.match(question[:MAX_ANALYSED_CHARACTERS])
     if match is None:
         return None
-    rest, helping = match["rest"], match["helping"].casefold()
-    if rest.casefold().startswith("there "):  # "Are there rooms in the house used by guests?" asks about no act
+    words_after, helping = match["rest"], match["helping"].casefold()
+    if words_after.casefold().startswith("there "):  # "Are there rooms in the house used by guests?" asks about no act
         return None
-    place = _verb_place(rest, helping)
+    place = _verb_place(words_after, helping)
     if place is None:
         return None
     start, end = place
-    subject = _ENDS_IN_ADVERB.sub("", _ENDS_IN_BE_OR_NOT.sub("", rest[:start])).strip()
+    subject = _ENDS_IN_ADVERB.sub("", _ENDS_IN_BE_OR_NOT.sub("", words_after[:start])).strip()
     return AskedAct(
         helping=helping,
         subject=subject or match["noun"] or "",
         is_subject_asked=not subject,
         is_object_asked=bool(match["what"]),
-        verb=rest[start:end],
-        after=rest[end:],
-        is_passive=helping in _FORMS_OF_BE or _ENDS_IN_BE_OR_NOT.search(rest[:start]) is not None,
+        verb=words_after[start:end],
+        after=words_after[end:],
+        is_passive=helping in _FORMS_OF_BE or _ENDS_IN_BE_OR_NOT.search(words_after[:start]) is not None,
         may_have_object=bool(match["noun"] or match["what"])
         or helping not in _FORMS_OF_DO
-        or _ENDS_OR_PREPOSITION.match(rest, end) is None,
+        or _ENDS_OR_PREPOSITION.match(words_after, end) is None,
     )
 
 
-def _verb_place(rest: str, helping: str) -> tuple[int, int] | None:
+def _verb_place(words_after: str, helping: str) -> tuple[int, int] | None:
     """The span of the main verb in the words after a helping verb: a participle, or the word after the subject."""
-    if helping in _FORMS_OF_BE | _FORMS_OF_HAVE or _HAS_BE.search(rest):
-        participle = _ASKED_PARTICIPLE.search(rest)
+    if helping in _FORMS_OF_BE | _FORMS_OF_HAVE or _HAS_BE.search(words_after):
+        participle = _ASKED_PARTICIPLE.search(words_after)
         return participle.span() if participle else None
-    if (after_pronoun := _AFTER_PRONOUN.match(rest)) is not None:
+    if (after_pronoun := _AFTER_PRONOUN.match(words_after)) is not None:
         return after_pronoun.span("verb")
-    places = (match for match in _ASKED_INFINITIVE.finditer(rest) if match[0] not in STOP_WORDS)
-    verbs = [match.span() for match in places if _is_subject(rest[: match.start()])]
+    places = (match for match in _ASKED_INFINITIVE.finditer(words_after) if match[0] not in STOP_WORDS)
+    verbs = [match.span() for match in places if _is_subject(words_after[: match.start()])]
     # A word before "of" is rather a noun of the subject if another verb follows: "the shop of the museum".
-    return min(verbs, key=lambda place: rest.startswith(" of ", place[1]), default=None)
+    return min(verbs, key=lambda place: words_after.startswith(" of ", place[1]), default=None)
 
 
 def _is_subject(before: str) -> bool:
@@ -160,7 +160,7 @@ def tells_asked_act(text: str, question: str) -> bool:
     return any(_is_asked(act, asked, may_deny=False) for act in acts)
 
 
-def told_of_asked_act(text: str, question: str) -> str | None:
+def text_of_asked_act(text: str, question: str) -> str | None:
     """A text without the words that belong to other verbs than the question's; None if no verb of it says the act."""
     asked = asked_act(question)
     if asked is None or asked.is_subject_asked:
@@ -183,13 +183,13 @@ def tells_of_another_act(text: str, question: str, asks: AnswerType) -> bool:
     words_of_verb, is_passive = words(asked.verb), asked.is_passive and asks != "yes_or_no"
     does_what = asks == "statement" and asked.is_object_asked and not asked_thing(question)
     if not any(words_of(words_of_verb, text)):  # another word may say it
-        others = [match[0] for match in words_of(frozenset().union(*map(words_alike, words_of_verb)), text)]
+        verbs_alike = [match[0] for match in words_of(frozenset().union(*map(words_alike, words_of_verb)), text)]
         is_told = does_what or asks in {"date", "place"}
-        of_another = is_told and not is_passive and _says_only_of_another(text, asked, others, does_what=does_what)
+        of_another = is_told and not is_passive and _says_only_of_another(text, asked, verbs_alike, does_what=does_what)
         if asked.is_passive and _ASKS_WHAT_WAS.match(question):  # "Sales" were not sold
-            acts = [act for verb in others for act in _acts(text, replace(asked, verb=verb))]
+            acts = [act for verb in verbs_alike for act in _acts(text, replace(asked, verb=verb))]
             of_another = not any(act.is_passive and not act.is_noun for act in acts)
-        return of_another or ((is_passive or does_what) and not others)
+        return of_another or ((is_passive or does_what) and not verbs_alike)
     acts = _acts(text, asked)
     if not acts and asks == "money" and not is_passive:  # "The cost is 9 euros"
         return False
@@ -207,9 +207,10 @@ def tells_of_another_act(text: str, question: str, asks: AnswerType) -> bool:
 def _says_only_of_another(text: str, asked: AskedAct, verbs: Iterable[str], *, does_what: bool) -> bool:
     """Whether a text has other verbs of the same meaning, only for the act of another: "The offer expires in May"."""
     as_told = (replace(asked, verb=verb) for verb in verbs)
-    acts = [(act, told) for told in as_told for act in _acts(text, told) if not act.is_noun]
+    acts = [(act, act_with_verb) for act_with_verb in as_told for act in _acts(text, act_with_verb) if not act.is_noun]
     return bool(acts) and not any(
-        _is_done_by_thing(act, told) if does_what else _is_asked(act, told, may_deny=False) for act, told in acts
+        _is_done_by_thing(act, act_with_verb) if does_what else _is_asked(act, act_with_verb, may_deny=False)
+        for act, act_with_verb in acts
     )
 
 
@@ -224,40 +225,40 @@ def _tells_whether_one_may(act: Act, asked: AskedAct) -> bool:
         _ASKS_WHETHER_ONE_MAY.match(asked.helping) and is_told and act.doer and not act.is_passive
     ):
         return False
-    thing = words(asked.after)[:1]
+    object_words = words(asked.after)[:1]
     near = words(" ".join(act.after.split()[:OBJECT_WORDS]))
-    return set(thing) <= set(near) or (act.is_passive and set(thing) <= set(words(act.subject)))
+    return set(object_words) <= set(near) or (act.is_passive and set(object_words) <= set(words(act.subject)))
 
 
 def _is_done_by_thing(act: Act, asked: AskedAct) -> bool:
     """Whether an act is what the thing asked about does: "The tool that checks it prints a report", for the tool."""
-    thing = frozenset(head_nouns(asked.subject))
+    subject_nouns = frozenset(head_nouns(asked.subject))
     if act.is_passive:
-        return act.is_asserted and bool(act.agent) and names_as_head(act.agent, thing)
+        return act.is_asserted and bool(act.agent) and names_as_head(act.agent, subject_nouns)
     relative = _RELATIVE.search(act.subject)
     owner = act.subject[: relative.start()] if relative else ""
-    return names_as_head(owner, thing) if words(owner) else _is_asked(act, asked, may_deny=True)
+    return names_as_head(owner, subject_nouns) if words(owner) else _is_asked(act, asked, may_deny=True)
 
 
-def _has_another_object(told: str, asked: str) -> bool:
+def _has_another_object(after_act: str, after_asked: str) -> bool:
     """Whether an act is done to something else than the question's: "leaves the market", for "leave the harbour"."""
-    asked_object = _OBJECT.match(asked)
-    if asked_object is None or _OBJECT.match(told) is None:
+    asked_object = _OBJECT.match(after_asked)
+    if asked_object is None or _OBJECT.match(after_act) is None:
         return False
-    thing = words(asked_object["thing"])
-    return with_words_alike(frozenset(words(told)), thing).isdisjoint(thing)
+    object_words = words(asked_object["thing"])
+    return with_words_alike(frozenset(words(after_act)), object_words).isdisjoint(object_words)
 
 
 def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:
-    thing = frozenset(head_nouns(asked.subject))
+    subject_nouns = frozenset(head_nouns(asked.subject))
     if act.is_noun:
-        thing = thing if asked.is_passive else thing.union(words(asked.after)[:1])
-        return names_as_head(act.subject, thing) or act.is_done_to(thing)
-    of_thing = names_as_head(act.subject, thing) or (
-        act.is_passive and not asked.is_passive and act.agent and names_as_head(act.agent, thing)
+        subject_nouns = subject_nouns if asked.is_passive else subject_nouns.union(words(asked.after)[:1])
+        return names_as_head(act.subject, subject_nouns) or act.is_done_to(subject_nouns)
+    of_thing = names_as_head(act.subject, subject_nouns) or (
+        act.is_passive and not asked.is_passive and act.agent and names_as_head(act.agent, subject_nouns)
     )
-    of_thing = of_thing or (asked.is_passive and not act.is_passive and act.is_done_to(thing))
-    if thing and not of_thing:
+    of_thing = of_thing or (asked.is_passive and not act.is_passive and act.is_done_to(subject_nouns))
+    if subject_nouns and not of_thing:
         return False
     if not act.is_asserted or (act.is_denied and not may_deny) or act.tense not in _TENSES[asked.helping]:
         return False

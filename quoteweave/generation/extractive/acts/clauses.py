@@ -154,10 +154,10 @@ class Act:
         """What other verbs of its clause say: "was sold", for "founded" in "The firm that Ada founded was sold"."""
         if self.is_reduced:
             return ("".join(self.after.partition(",")[1:]),)
-        own = _ANOTHER_FINITE_VERB.split(self.after, maxsplit=1)[0]
+        until_next_verb = _ANOTHER_FINITE_VERB.split(self.after, maxsplit=1)[0]
         is_relative = _WHO.search(self.subject) is not None
         before = _ANOTHER_FINITE_VERB.split(self.subject)[-1] if is_relative else self.subject
-        return self.after[len(own) :], self.subject.removesuffix(before)
+        return self.after[len(until_next_verb) :], self.subject.removesuffix(before)
 
     @property
     def doer(self) -> str:
@@ -167,17 +167,17 @@ class Act:
         doer = self.agent if self.is_passive else _LEADING_PHRASE.sub("", active)
         return doer if words(doer) and _SOMEBODY.match(doer) and not _ENDS_IN_PRONOUN.match(doer) else ""
 
-    def is_done_to(self, thing: Set[str]) -> bool:
+    def is_done_to(self, thing_stems: Set[str]) -> bool:
         """Whether it may be done to a thing, given by the stems of its noun; a pronoun may stand for any."""
         listed, of_whom = _LISTED.match(self.after), _WHOM.match(self.subject)
         items = _AND_OR_COMMA.split(listed[0]) if listed and not self.is_passive else []
-        if any(thing & _alike(head_nouns(one), thing) for one in items):
-            return not thing & _alike(head_nouns(self.doer), thing)
+        if any(thing_stems & _alike(head_nouns(item), thing_stems) for item in items):
+            return not thing_stems & _alike(head_nouns(self.doer), thing_stems)
         nouns = _ENDS_NOUNS.split(self.after)[0]
         if self.is_passive or (of_whom and not words(nouns)):
-            return names_as_head(of_whom["thing"] if of_whom else self.subject, thing)
-        is_of_it = bool(_ENDS_IN_PRONOUN.match(nouns)) or bool(thing & _alike(head_nouns(nouns), thing))
-        return is_of_it and not thing & _alike(head_nouns(self.doer), thing)
+            return names_as_head(of_whom["thing"] if of_whom else self.subject, thing_stems)
+        is_of_it = bool(_ENDS_IN_PRONOUN.match(nouns)) or bool(thing_stems & _alike(head_nouns(nouns), thing_stems))
+        return is_of_it and not thing_stems & _alike(head_nouns(self.doer), thing_stems)
 
     def has_object(self) -> bool:
         """Whether an object follows the verb: "opened its new wing"."""
@@ -290,7 +290,7 @@ def _act(before: str, word: str, after: str, asked_verb: str, *, is_participle: 
 def _with_whole_nots(helping: str) -> str:
     """Helping verbs with "not" as a separate word: "cannot" becomes "can not", and "aren't" "are not"."""
     return _NOT_SHORT.sub(
-        lambda found: "can " if found["can"] else "will not" if found["will"] else f"{found['verb']} not", helping
+        lambda match: "can " if match["can"] else "will not" if match["will"] else f"{match['verb']} not", helping
     )
 
 
@@ -306,15 +306,15 @@ def _tense(helpers: Set[str], *, is_now: bool, is_duty: bool, is_planned: bool) 
     return "present" if is_now or is_duty or helpers & {"is", "are", "do", "does", "must"} else "past"
 
 
-def names_as_head(nouns: str, thing: Set[str]) -> bool:
+def names_as_head(nouns: str, thing_stems: Set[str]) -> bool:
     """Whether the head of nouns is a thing, as "tower" in "the new tower of the church"; pronouns may stand for any."""
     if _ENDS_IN_AND.search(nouns):
-        return bool(thing & _alike(words(_LEADING_PHRASE.sub("", nouns))[:LEADING_WORDS], thing))
-    own = _WHOSE.split(nouns)[-1]  # "Ida Holm, whose husband" is the husband
-    named = _SHARE_OF.sub("", _LEADING_PHRASE.sub("", _WHO.sub("", own)))
+        return bool(thing_stems & _alike(words(_LEADING_PHRASE.sub("", nouns))[:LEADING_WORDS], thing_stems))
+    behind_whose = _WHOSE.split(nouns)[-1]  # "Ida Holm, whose husband" is the husband
+    named = _SHARE_OF.sub("", _LEADING_PHRASE.sub("", _WHO.sub("", behind_whose)))
     if not words(named) or _ENDS_IN_PRONOUN.match(named) or _SHORT_NAME.fullmatch(named):
         return True
-    return any(thing & _alike(head_nouns(one), thing) for one in _AND_OR_COMMA.split(named))
+    return any(thing_stems & _alike(head_nouns(phrase), thing_stems) for phrase in _AND_OR_COMMA.split(named))
 
 
 def head_nouns(nouns: str) -> list[str]:
@@ -329,8 +329,8 @@ def head_nouns(nouns: str) -> list[str]:
     return words(" ".join(telling_words[at:])) if telling_words else []
 
 
-def _alike(held: Iterable[str], thing: Set[str]) -> frozenset[str]:
-    return with_words_alike(frozenset(held), thing)
+def _alike(text_words: Iterable[str], thing_stems: Set[str]) -> frozenset[str]:
+    return with_words_alike(frozenset(text_words), thing_stems)
 
 
 def words_of(stems: Iterable[str], text: str) -> Iterator[re.Match[str]]:

@@ -39,8 +39,8 @@ _LETTERS = lazy_regex(r"[^\W\d_]+")
 
 def names_doer_of_thing(text: str, question: QuestionTerms) -> bool:
     """Whether a text tells who did it, if the question names the thing it was done to, unlike "Who wrote it?"."""
-    asked = ASKS_WHO_DID.match(question.text)
-    named = asked is not None and not question.subject.issubset(words(asked["verb"]))
+    match = ASKS_WHO_DID.match(question.text)
+    named = match is not None and not question.subject.issubset(words(match["verb"]))
     return named and tells_doer(text, question)
 
 
@@ -53,7 +53,7 @@ def tells_doer(text: str, question: QuestionTerms) -> bool:
     match = did or may
     if match is None:
         return False
-    thing = frozenset(head_nouns(question.text[match.end() :]))
+    object_nouns = frozenset(head_nouns(question.text[match.end() :]))
     times = {"present", "possible"} if may else {"past", "perfect"}
     if did is not None and _is_present_form(match["verb"]):
         times = (
@@ -67,7 +67,7 @@ def tells_doer(text: str, question: QuestionTerms) -> bool:
         and not act.is_denied
         and act.doer
         and act.tense in times
-        and (not thing or act.is_done_to(thing))
+        and (not object_nouns or act.is_done_to(object_nouns))
         for act in acts
     )
 
@@ -86,11 +86,11 @@ def _tells_another_of_office(text: str, question: str) -> bool:
     if office_question is None:
         return False
     names = [
-        found.span()
-        for found in PERSON_NAME.finditer(text)
-        if office_question["office"].casefold() not in found[0].casefold()
+        match.span()
+        for match in PERSON_NAME.finditer(text)
+        if office_question["office"].casefold() not in match[0].casefold()
     ]
-    offices = [found.span() for found in re.finditer(rf"\b{office_question['office']}\b", text, re.IGNORECASE)]
+    offices = [match.span() for match in re.finditer(rf"\b{office_question['office']}\b", text, re.IGNORECASE)]
     between = [text[min(name[1], office[1]) : max(name[0], office[0])] for name in names for office in offices]
     return bool(between) and all(map(_HOLDS_NOT.search, between))
 
@@ -111,6 +111,7 @@ def names_doer_of_another_thing(statement: Statement, question: QuestionTerms) -
     verb = set(words(did["verb"]))
     stems_of_words = {word: set(words(word)) for word in _LETTERS.findall(f"{statement.before} {statement.text}")}
     nouns = {word for word, stems in stems_of_words.items() if stems & verb.union(*map(words_alike, verb))}
-    thing: Set[str] = question.subject - verb
-    offices = ((one[1] or one[3], set(words(one[2] or one[4]))) for one in _IN_OFFICE.finditer(statement.text))
-    return bool(nouns) and not any(office in nouns and of and of <= thing for office, of in offices)
+    thing_words: Set[str] = question.subject - verb
+    matches = (match for match in _IN_OFFICE.finditer(statement.text) if (match[1] or match[3]) in nouns)
+    owners = (set(words(match[2] or match[4])) for match in matches)
+    return bool(nouns) and not any(owner and owner <= thing_words for owner in owners)

@@ -14,7 +14,7 @@ from quoteweave.generation.sentence_kinds import CLAUSES, INSTRUCTION, tells_to
 ASKS_HOW_TO = lazy_regex(
     r"\W*how\s+(?:(?:do|can|should|could|would|must)\s+(?:I|you|we|one)|to)\s+(\w+)", re.IGNORECASE
 )
-_WAY = lazy_regex(
+_NAMES_MEANS = lazy_regex(
     r"\b(?:you|one|we)\s+(?:can|may|could|should|must|need\s+to|have\s+to|(?:should\s+)?(?:be|are|is)\s+able\s+to)\s+"
     r"(?:also\s+|simply\s+|easily\s+)?(\w+)\b[^.;:]*?\b(?:by\s+\w+ing|using|with)\b",
     re.IGNORECASE,
@@ -49,7 +49,7 @@ def instructs(statement: Statement, question: QuestionTerms) -> bool:
     what is asked for: "To see how the battery is charged, look" does not say how to charge it.
     """
     text = statement.text
-    if _tells_way(statement, question):
+    if _names_means(statement, question):
         return True
     if statement.above and set(words(statement.above)).issuperset(question.subject):  # the heading says the aim
         return any(map(INSTRUCTION.match, CLAUSES.split(text))) and not denies_unasked(statement, question)
@@ -62,22 +62,25 @@ def instructs(statement: Statement, question: QuestionTerms) -> bool:
     aimed = words(aim["leading"] or aim["trailing"]) if aim else []
     if aim is None or not aimed:
         return aim is None
-    told, above = with_words_alike(frozenset(aimed), question.terms), set(words(statement.quote.section or ""))
-    return question.subject <= told | above and not told.isdisjoint(
+    aim_words, above = with_words_alike(frozenset(aimed), question.terms), set(words(statement.quote.section or ""))
+    return question.subject <= aim_words | above and not aim_words.isdisjoint(
         with_words_alike(frozenset(aimed[:1]), question.terms).intersection(question.terms)
     )
 
 
 def tells_to_do(text: str, question: str) -> bool:
     """Whether a clause of a text begins with the duty that a question asks when or how to do: "Return the form"."""
-    asked, told = _ASKS_DUTY.search(question), map(_FIRST_VERB.match, CLAUSES.split(text))
-    return asked is not None and any(one and one["verb"].casefold() == asked["verb"].casefold() for one in told)
+    duty = _ASKS_DUTY.search(question)
+    if duty is None:
+        return False
+    first_verbs = (match["verb"].casefold() for match in map(_FIRST_VERB.match, CLAUSES.split(text)) if match)
+    return duty["verb"].casefold() in first_verbs
 
 
-def says_act(text: str, question: str) -> bool:
+def begins_with_act(text: str, question: str) -> bool:
     """Whether a text begins with the act of a question, as an order or with its duration: "Charging takes an hour"."""
-    asked, told = _ASKS_WHAT_TAKES.match(question), _TAKES.match(text)
-    takes = asked is not None and told is not None and words(asked["act"]) == words(told["act"])
+    asked, stated = _ASKS_WHAT_TAKES.match(question), _TAKES.match(text)
+    takes = asked is not None and stated is not None and words(asked["act"]) == words(stated["act"])
     return takes or tells_to_do(text, question)
 
 
@@ -88,17 +91,20 @@ def are_instructions(lines: Sequence[str]) -> bool:
     """
     if guess_language(" ".join(lines)) not in (None, "English"):
         return True
-    clauses = ((clause[:1].upper() + clause[1:] for clause in _STEP_CLAUSES.split(line)) for line in lines)
-    told = [
-        any(map(tells_to, each)) or _DONE_SO.search(line) is not None for line, each in zip(lines, clauses, strict=True)
-    ]
-    return told[0] or 2 * sum(told) >= len(told)
+    are_steps = [_directs(line) for line in lines]
+    return are_steps[0] or 2 * sum(are_steps) >= len(are_steps)
 
 
-def _tells_way(statement: Statement, question: QuestionTerms) -> bool:
+def _directs(line: str) -> bool:
+    """Whether a clause of a line says what to do, or the line what is done."""
+    clauses = (clause[:1].upper() + clause[1:] for clause in _STEP_CLAUSES.split(line))
+    return any(map(tells_to, clauses)) or _DONE_SO.search(line) is not None
+
+
+def _names_means(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement names a means to do what is asked: "You can recover it by running the command again"."""
-    told, asked = _WAY.search(statement.text), ASKS_HOW_TO.match(question.text)
-    same = told is not None and asked is not None and not set(words(asked[1])).isdisjoint(words(told[1]))
+    way, how_to = _NAMES_MEANS.search(statement.text), ASKS_HOW_TO.match(question.text)
+    same = way is not None and how_to is not None and not set(words(how_to[1])).isdisjoint(words(way[1]))
     return same and not denies_unasked(statement, question)
 
 
@@ -109,8 +115,6 @@ def denies_unasked(statement: Statement, question: QuestionTerms) -> bool:
 
 def is_spread(text: str, subject: Sequence[str]) -> bool:
     """Whether a text has the question's words spread over several things: "Update Homebrew and install pyenv"."""
-    parts = [set(words(part)) for part in _AND_OR_COMMA.split(text)]
-    asked = [(part & set(subject), part) for part in parts if part & set(subject)]
-    return len(asked) > 1 and all(
-        own != part and own < set().union(*(each for each, _ in asked)) for own, part in asked
-    )
+    parts = [part for part in (set(words(part)) for part in _AND_OR_COMMA.split(text)) if part & set(subject)]
+    spread = set().union(*parts).intersection(subject)
+    return len(parts) > 1 and all(not part <= set(subject) and part & set(subject) < spread for part in parts)

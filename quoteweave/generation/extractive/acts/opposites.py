@@ -27,7 +27,7 @@ ASKS_IF = lazy_regex(r"\W*what\s+(?:happens|will\s+happen|do\s+we\s+do|if)\b", r
 _OTHERWISE = lazy_regex(
     r"\b(?:must|ha(?:s|ve)\s+to|needs?\s+to|should)\b.*[,;.]\s+(?:otherwise|or\s+else)\b", re.IGNORECASE
 )
-_ASKS_OF_CASE = lazy_regex(r"\W*what\b.*\b(?:if|when)\b", re.IGNORECASE)
+_ASKS_WHAT_WHEN = lazy_regex(r"\W*what\b.*\b(?:if|when)\b", re.IGNORECASE)
 _CASE = lazy_regex(r"\W*(?:if|when)\b[^,]*,", re.IGNORECASE)
 # "The tank is emptied" and "Empty the tank" do not tell what happens if it is empty.
 _ASKED_STATE = lazy_regex(
@@ -46,10 +46,10 @@ def is_opposite(statement: Statement, question: QuestionTerms) -> bool:
     The number of those who "do not lean" is not the number of those who do, either, and what was is not what is "now".
     """
     denied = only_denied_words(statement.text) if question.asks in _NOT_DENIED else frozenset[str]()
-    held, subject = frozenset(statement.words), question.subject
+    statement_words, subject = frozenset(statement.words), question.subject
     if question.asks == "count" and has_none(statement.text, question.text):
         return has_denying_word(question.text)
-    lacking = with_words_alike(held, subject) - with_words_alike(held - denied, subject)
+    lacking = with_words_alike(statement_words, subject) - with_words_alike(statement_words - denied, subject)
     if not (has_denying_word(question.text) or lacking.isdisjoint(subject)):
         return True
     if _NOW.search(question.text) and _PAST.search(statement.text) and not _PRESENT.search(statement.text):
@@ -58,35 +58,35 @@ def is_opposite(statement: Statement, question: QuestionTerms) -> bool:
         return not has_denying_word(question.text)
     negated = question.asks not in _DENIED_OTHERWISE and _NOT.search(question.text) is not None
     opposite = has_opposite_word(question.text, statement.text) or _is_of_other_case(statement.text, question.text)
-    opposite = opposite or _tells_act(statement.text, question.text)
+    opposite = opposite or _tells_state_as_act(statement.text, question.text)
     return opposite or (negated and not has_denying_word(statement.text))
 
 
 def has_opposite_word(question: str, text: str) -> bool:
     """Whether a text has the opposite of a word of the question and not the word itself: `up` for `down`."""
     sides = _sides_of(question)
-    found = frozenset(words(text, keep_stop_words=True)) if sides else frozenset()
-    return any(found & other and not found & own for own, other in sides)
+    text_words = frozenset(words(text, keep_stop_words=True)) if sides else frozenset()
+    return any(text_words & other_side and not text_words & asked_side for asked_side, other_side in sides)
 
 
 @lru_cache(maxsize=64)  # called for each sentence found
 def _sides_of(question: str) -> list[tuple[frozenset[str], frozenset[str]]]:
     """The pairs of opposites of which the question contains only one: the words on its side, and their opposites."""
-    asked = frozenset(words(question[:MAX_ANALYSED_CHARACTERS], keep_stop_words=True))
-    pairs = [pair for pair in opposite_words() if bool(asked & pair[0]) != bool(asked & pair[1])]
-    return [pair if asked & pair[0] else pair[::-1] for pair in pairs]
+    question_words = frozenset(words(question[:MAX_ANALYSED_CHARACTERS], keep_stop_words=True))
+    pairs = [pair for pair in opposite_words() if bool(question_words & pair[0]) != bool(question_words & pair[1])]
+    return [pair if question_words & pair[0] else pair[::-1] for pair in pairs]
 
 
 def _is_of_other_case(text: str, question: str) -> bool:
     """Whether a text begins with the case that is not asked about: "If it does not start, …", for what if it starts."""
-    case = _CASE.match(text) if _ASKS_OF_CASE.search(question) else None
+    case = _CASE.match(text) if _ASKS_WHAT_WHEN.search(question) else None
     return case is not None and _NOT.search(case[0]) is not None and not has_denying_word(question)
 
 
-def _tells_act(text: str, question: str) -> bool:
+def _tells_state_as_act(text: str, question: str) -> bool:
     """Whether a text has the state that a question is about only as an act: "emptied" or an order, for "is empty"."""
-    asked = _ASKED_STATE.search(question[:MAX_ANALYSED_CHARACTERS])
-    matches = [*words_of(words(asked["state"]), text)] if asked else []
+    state = _ASKED_STATE.search(question[:MAX_ANALYSED_CHARACTERS])
+    matches = [*words_of(words(state["state"]), text)] if state else []
     return bool(matches) and all(
         match[0].endswith("ed") or (match.start() == 0 and INSTRUCTION.match(text) is not None) for match in matches
     )

@@ -12,19 +12,19 @@ from quoteweave.core.text.question_words import listed_words, verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.instructions import tells_to_do
 from quoteweave.generation.extractive.acts.times import WITHIN_A_TIME
-from quoteweave.generation.gate.dates import CALENDAR_WORDS, MONTHS
+from quoteweave.generation.gate.dates import CALENDAR_WORDS, MONTH_NAMES
 from quoteweave.generation.relevance import QuestionTerms
 
-_ASKED = lazy_regex(
+_ASKS_BY_PREPOSITION = lazy_regex(
     r"\W*(?P<preposition>by|until|till|since|from|to|into|with|for|on|in|at|under|through|against|via)\s+"
     r"(?:(?P<word>when|where|whom)\b|(?:which|what)\s+(?P<noun>(?:\w+\s+){0,2}?\w+)\s+"
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would)\b)",
     re.IGNORECASE,
 )
-_ASKED_AT_END = lazy_regex(
+_ASKS_BY_LAST_PREPOSITION = lazy_regex(
     r"(?P<word>who)m?\s+(?:do|does|did|can|must|should|will)\s.+\s(?P<preposition>to|with|for|from)\W*$", re.IGNORECASE
 )
-_MONTH = rf"(?-i:{'|'.join(month.capitalize() for month in MONTHS)})\b"
+_MONTH = rf"(?-i:{MONTH_NAMES})\b"
 _TIME = (
     r"(?:\w+\s+){0,3}?(?:(?:1[5-9]|20)\d\d\b|\d{1,2}[.:]\d|\d{1,2}\s?[ap]\.?m\b"
     rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}|{_MONTH}|(?:noon|midday|midnight|dusk)\b"
@@ -32,11 +32,11 @@ _TIME = (
 )
 _OR_WITHIN = rf"|{WITHIN_A_TIME}\b"
 _BEFORE_TIME = {
-    asked: lazy_regex(
-        rf"(?:\b(?:{told})\b(?!\s+the\s+\w+\s+of\s+\d)|[–-])\s*{_TIME}{_OR_WITHIN if asked == 'by' else ''}",
+    preposition: lazy_regex(
+        rf"(?:\b(?:{signs})\b(?!\s+the\s+\w+\s+of\s+\d)|[–-])\s*{_TIME}{_OR_WITHIN if preposition == 'by' else ''}",
         re.IGNORECASE,
     )
-    for asked, told in {
+    for preposition, signs in {
         "by": "by|until|till|before|latest|later than|is|due|deadline|expir\\w+|ends?",
         "until": "until|till|to|through|up to|ends?|ended|clos\\w+|expir\\w+",
         "since": "since|from|as of|began|begins?|start\\w*|opened|founded",
@@ -74,31 +74,31 @@ def asking_words(question: QuestionTerms) -> frozenset[str]:
     if question.asks == "contact":
         called = frozenset(words(f"{question.asked_by} telephone phone"))
         return called if len(question.subject - called) > 0 else frozenset()
-    return noun_behind(question.text) if question.asks == "statement" else frozenset()
+    return noun_after_preposition(question.text) if question.asks == "statement" else frozenset()
 
 
-def noun_behind(question: str) -> frozenset[str]:
+def noun_after_preposition(question: str) -> frozenset[str]:
     """The stems of the noun that a question asks for with a preposition, as in "On which exchange is it traded?".
 
-    >>> sorted(noun_behind("On which stock exchange is it traded?"))
+    >>> sorted(noun_after_preposition("On which stock exchange is it traded?"))
     ['exchang', 'stock']
     """
-    asked = _ASKED.match(question[:MAX_ANALYSED_CHARACTERS])
-    return frozenset(words(asked["noun"])) if asked and asked["noun"] else frozenset()
+    match = _ASKS_BY_PREPOSITION.match(question[:MAX_ANALYSED_CHARACTERS])
+    return frozenset(words(match["noun"])) if match and match["noun"] else frozenset()
 
 
 def asks_whom(question: str) -> bool:
     """Whether a question asks to, with or for whom something is done: "To whom must the keys be returned?"."""
-    asked = _ASKED.match(question[:MAX_ANALYSED_CHARACTERS])
-    if asked is None:
-        return _ASKED_AT_END.match(question[:MAX_ANALYSED_CHARACTERS]) is not None
-    return (asked["word"] or "").casefold() == "whom" and asked["preposition"].casefold() != "by"
+    match = _ASKS_BY_PREPOSITION.match(question[:MAX_ANALYSED_CHARACTERS])
+    if match is None:
+        return _ASKS_BY_LAST_PREPOSITION.match(question[:MAX_ANALYSED_CHARACTERS]) is not None
+    return (match["word"] or "").casefold() == "whom" and match["preposition"].casefold() != "by"
 
 
-def tells_behind(text: str, question: QuestionTerms) -> bool:
+def tells_after_preposition(text: str, question: QuestionTerms) -> bool:
     """Whether a text has what a question asks for after its first preposition; True for questions without one."""
     question_text = question.text[:MAX_ANALYSED_CHARACTERS]
-    asked_noun = _ASKED.match(question_text) or _ASKED_AT_END.match(question_text)
+    asked_noun = _ASKS_BY_PREPOSITION.match(question_text) or _ASKS_BY_LAST_PREPOSITION.match(question_text)
     if asked_noun is None:
         return True
     preposition, word = asked_noun["preposition"].casefold(), (asked_noun["word"] or "").casefold()
@@ -108,12 +108,12 @@ def tells_behind(text: str, question: QuestionTerms) -> bool:
     if word:
         names = re.finditer(rf"(?P<before>[\w'’-]+)\s+{preposition}(?:to)?\s+{_POST}{_NAME}", text, re.IGNORECASE)
         return (word, preposition) == ("whom", "by") or any(_is_of_act(name, question) for name in names)
-    return _tells_noun_behind(text, question, preposition, asked_noun["noun"])
+    return _tells_noun_after_preposition(text, question, preposition, asked_noun["noun"])
 
 
-def _tells_noun_behind(text: str, question: QuestionTerms, preposition: str, noun: str) -> bool:
+def _tells_noun_after_preposition(text: str, question: QuestionTerms, preposition: str, noun: str) -> bool:
     """Whether a text has the noun of "On which exchange", or the name of one after the verb and the preposition."""
-    if question.asks != "statement" or not noun_behind(question.text).isdisjoint(words(text)):
+    if question.asks != "statement" or not noun_after_preposition(question.text).isdisjoint(words(text)):
         return True
     if "language" in noun.casefold():
         languages = (match[0] for match in _LANGUAGES.finditer(text) if match["preposition"].casefold() == preposition)
@@ -130,8 +130,8 @@ def _tells_noun_behind(text: str, question: QuestionTerms, preposition: str, nou
 
 def _own_clauses(text: str, question: QuestionTerms) -> list[str]:
     """The clauses of a text that have all those words of the question's subject that the text has."""
-    asked = question.subject & set(words(text))
-    return [clause for clause in _CLAUSE.split(text) if asked <= set(words(clause))]
+    shared_words = question.subject & set(words(text))
+    return [clause for clause in _CLAUSE.split(text) if shared_words <= set(words(clause))]
 
 
 def _is_of_act(match: "re.Match[str]", question: QuestionTerms) -> bool:
@@ -147,11 +147,11 @@ def _is_of_act(match: "re.Match[str]", question: QuestionTerms) -> bool:
 
 def _is_new(name: str, question: QuestionTerms) -> bool:
     """Whether a name is not in the question, and is no month or day of the week."""
-    said = set(words(name))
-    return bool(said) and said.isdisjoint(CALENDAR_WORDS) and not said <= set(question.terms)
+    new_words = set(words(name))
+    return bool(new_words) and new_words.isdisjoint(CALENDAR_WORDS) and not new_words <= set(question.terms)
 
 
 def _is_verb(word: str, question: QuestionTerms) -> bool:
     """Whether a word is one of the question's, or means the same as one."""
-    asked = set(question.terms) - question.names
-    return not with_words_alike(frozenset(words(word)), asked).isdisjoint(asked)
+    question_words = set(question.terms) - question.names
+    return not with_words_alike(frozenset(words(word)), question_words).isdisjoint(question_words)

@@ -19,21 +19,21 @@ from quoteweave.generation.extractive.acts.clauses import head_nouns
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
 from quoteweave.generation.extractive.acts.instructions import tells_to_do
 from quoteweave.generation.extractive.acts.opposites import ASKS_IF
-from quoteweave.generation.extractive.acts.prepositions import asks_whom, tells_behind
+from quoteweave.generation.extractive.acts.prepositions import asks_whom, tells_after_preposition
+from quoteweave.generation.extractive.acts.stated_names import asks_name, tells_name
 from quoteweave.generation.extractive.acts.times import SAYS_PAST
-from quoteweave.generation.extractive.acts.told_names import asks_name, tells_name
 from quoteweave.generation.extractive.answer_names import (
     ASKING_LABEL,
     asks_colour,
     gives_contact,
     is_of_colour,
     says_where,
-    tells_of_one,
+    tells_of_single_thing,
     tells_who_may,
 )
 from quoteweave.generation.extractive.asked_nouns import lists_all
-from quoteweave.generation.extractive.foreign.kinds import told_directly
-from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.extractive.foreign.kinds import words_with_value
+from quoteweave.generation.extractive.statements import Statement, quotes_of
 from quoteweave.generation.extractive.tables.implied_by_cells import is_row_asked
 from quoteweave.generation.extractive.tables.row_lookup import HAPPENS
 from quoteweave.generation.gate.dates import MONTHS, WEEKDAY
@@ -114,31 +114,31 @@ _WHEN_IT_IS = lazy_regex(
 )
 
 
-def tells_of_its_subject(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> bool:
+def is_about_single_subject(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> bool:
     """Whether a statement is directly about the single subject word of a question."""
-    analysis, text, document = question.analysis, statement.text, statement.quote.document
-    texts = [hit.quote.text for hit in context.hits if hit.quote.document == document]
+    analysis, text = question.analysis, statement.text
+    texts = [quote.text for quote in quotes_of(context, statement.document)]
     return bool(
         (analysis.asks == "place" and says_where(statement, question))
         or (_ASKS_WHAT_ONE_IS.fullmatch(analysis.text) and says_what(text, tuple(subject)))
         or _MAY_ASK_OF_ONE.match(analysis.asked_by if analysis.asks == "amount" else analysis.text)
         or (asks_colour(analysis) and is_of_colour(statement, subject))
         or names_doer_of_thing(text, question)
-        or tells_of_one(statement, question, texts)
+        or tells_of_single_thing(statement, question, texts)
         or (analysis.asks == "contact" and gives_contact(text, subject))
         or (asks_name(analysis.text) and tells_name(text, question))
         or is_row_asked(statement, question)
         or tells_asked_act(text, analysis.text)
         or tells_to_do(text, analysis.text)
         or tells_who_may(text, question)
-        or (asks_whom(analysis.text) and tells_behind(text, question))
+        or (asks_whom(analysis.text) and tells_after_preposition(text, question))
         or ((analysis.asks == "steps" or ASKS_IF.match(analysis.text)) and _in_case(text, subject))
         or lists_all(text, analysis.text)
         or (_ASKS_HOW_MANY_THERE_ARE.fullmatch(analysis.text) and _THERE_ARE.match(text))
         or (analysis.asks == "date" and _says_when(text, subject))
         or announces_occasion(statement, question, subject, context)
         or (analysis.asks != "yes_or_no" and subject and label_of(text, question) == subject)
-        or (subject and told_directly(text, question, texts) == subject)
+        or (subject and words_with_value(text, question, texts) == subject)
     )
 
 
@@ -155,9 +155,9 @@ def label_of(text: str, question: QuestionTerms | None = None) -> frozenset[str]
     number may be a name ("Part number: 4711"), and none of how many there are.
     """
     label = _LABEL.match(text)
-    own = frozenset(words(label["label"]) if label else ())
+    label_words = frozenset(words(label["label"]) if label else ())
     nouns = _NOUNS_OF_KINDS.get(question.asks, frozenset()) - set(question.terms) if question else frozenset()
-    return own - nouns or own
+    return label_words - nouns or label_words
 
 
 def heading_of_times(statement: Statement, question: QuestionTerms) -> frozenset[str]:
@@ -171,8 +171,8 @@ def heading_of_times(statement: Statement, question: QuestionTerms) -> frozenset
     if not is_first or not is_asked or not heading or heading[-1] not in _TIMES or SAYS_PAST.search(question.text):
         return frozenset()
     denied = _NO_SUCH_TIME.search(statement.text) is not None and _REST.isdisjoint(heading)
-    told = not denied and _BEGINS_WITH_HOURS.match(statement.text) is not None
-    return frozenset(heading) - (_TIMES - terms) if told else frozenset()
+    has_hours = not denied and _BEGINS_WITH_HOURS.match(statement.text) is not None
+    return frozenset(heading) - (_TIMES - terms) if has_hours else frozenset()
 
 
 def announces_occasion(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> bool:
@@ -190,18 +190,18 @@ def announces_occasion(statement: Statement, question: QuestionTerms, subject: S
         return False
     if not nouns and not _ASKS_OF_IT.search(question.text):
         return False
-    document_quotes = [hit.quote for hit in context.hits if hit.quote.document == statement.quote.document]
-    labels = [one.lastgroup for quote in document_quotes for one in ASKING_LABEL.finditer(quote.text)]
+    document_quotes = quotes_of(context, statement.document)
+    labels = [match.lastgroup for quote in document_quotes for match in ASKING_LABEL.finditer(quote.text)]
     document_words = frozenset[str]().union(*map(words_with_headings, document_quotes))
     name_stems = {
-        *name_words(statement.quote.document),
+        *name_words(statement.document),
         *words(" ".join(quote.section or "" for quote in document_quotes)),
     }
     is_the_one = nouns <= name_stems or nouns == document_words & occasions
     return labels.count(asks) == 1 and {"date", "place"} <= set(labels) and is_the_one
 
 
-def words_besides(
+def dispensable_words(
     statement: Statement, question: QuestionTerms, subject: frozenset[str], context: Context
 ) -> frozenset[str]:
     """The subject's words that a statement may lack: all those of an occasion; "bring", for what is permitted.
@@ -214,11 +214,11 @@ def words_besides(
     if question.asks in NUMBER_KINDS and statement.quote.layout == "list":
         return _acts_of_list(statement, subject, context)
     text = question.text
-    if (asked := _ASKS_IF_I_MAY.match(text) or _ASKS_IF_IT_MAY.match(text)) is None:
+    if (permission_question := _ASKS_IF_I_MAY.match(text) or _ASKS_IF_IT_MAY.match(text)) is None:
         return frozenset()
     permits = _PERMITS.match(statement.text) or _LETS.match(statement.text)
-    of_thing = permits is not None and set(head_nouns(permits["thing"])) & set(head_nouns(asked["thing"]))
-    return frozenset(words(asked["verb"])) if of_thing else frozenset()
+    of_thing = permits is not None and set(head_nouns(permits["thing"])) & set(head_nouns(permission_question["thing"]))
+    return frozenset(words(permission_question["verb"])) if of_thing else frozenset()
 
 
 def _acts_of_list(statement: Statement, subject: frozenset[str], context: Context) -> frozenset[str]:
@@ -227,39 +227,41 @@ def _acts_of_list(statement: Statement, subject: frozenset[str], context: Contex
     The item must begin with a number of the thing itself, and no other item of the document's lists may have the thing.
     """
     above = frozenset(words(statement.quote.section or ""))
-    asked = (acts for acts, names in headings_asked_for("what") if any(name <= above for name in names))
-    acts = subject & frozenset().union(*asked)
-    quotes = [hit.quote for hit in context.hits if hit.quote.document == statement.quote.document]
-    lines = [line for one in quotes if one.layout == "list" for line in one.text.splitlines()]
+    acts_of_headings = (acts for acts, names in headings_asked_for("what") if any(name <= above for name in names))
+    acts = subject & frozenset().union(*acts_of_headings)
+    quotes = quotes_of(context, statement.document)
+    lines = [line for quote in quotes if quote.layout == "list" for line in quote.text.splitlines()]
     items = [line for line in lines if subject - acts <= set(words(line))]
     return acts if len(items) == 1 and _counts(subject - acts, items[0]) else frozenset()
 
 
-def _counts(thing: Set[str], item: str) -> bool:
+def _counts(thing_words: Set[str], item: str) -> bool:
     """Whether an item of a list begins with a number of a thing: "2 carrots", "600 g carrots", no "1 carrot peeler"."""
     counted = _COUNTED.match(item)
     if counted is None:
         return False
-    what = counted["rest"] if counted["unit"] and find_unit(counted["unit"]) else f"{counted['unit']}{counted['rest']}"
-    return stands_alone(thing, what)
+    counted_words = (
+        counted["rest"] if counted["unit"] and find_unit(counted["unit"]) else f"{counted['unit']}{counted['rest']}"
+    )
+    return stands_alone(thing_words, counted_words)
 
 
 def words_of_heading(heading: str) -> frozenset[str]:
     """The words with which a heading names a thing, without the thing's place: "trip", of "Trip to Osk"."""
-    return frozenset(one for one in words(_PLACE.sub("", heading)) if not one.isdecimal()) - _GENERAL
+    return frozenset(word for word in words(_PLACE.sub("", heading)) if not word.isdecimal()) - _GENERAL
 
 
 def _says_when(text: str, subject: Set[str]) -> bool:
     """Whether a text begins with the question's subject and says when it is: "The regatta takes place on 21 June"."""
-    found = _WHEN_IT_IS.match(text)
-    return found is not None and frozenset(words(found["what"])) == subject
+    match = _WHEN_IT_IS.match(text)
+    return match is not None and frozenset(words(match["what"])) == subject
 
 
-def stands_alone(thing: Set[str], text: str) -> bool:
+def stands_alone(thing_words: Set[str], text: str) -> bool:
     """Whether the words of a thing have only small words beside them: not in "hot water" or "water damage"."""
-    said = [(set(words(match[0])), match.span()) for match in WORD.finditer(text)]
-    for (stems, (_, end)), (others, (start, _)) in pairwise(said):
-        part = stems and others and thing.isdisjoint(stems) != thing.isdisjoint(others)
+    words_with_spans = [(set(words(match[0])), match.span()) for match in WORD.finditer(text)]
+    for (stems, (_, end)), (next_stems, (start, _)) in pairwise(words_with_spans):
+        part = stems and next_stems and thing_words.isdisjoint(stems) != thing_words.isdisjoint(next_stems)
         if part and not text[end:start].strip():
             return False
     return True

@@ -43,8 +43,6 @@ _WHEN_WAS = lazy_regex(
     r"(?P<verb>\w{2,}(?:ed|en)|paid|held|built|made|found|sold|sent|set|lost|won)\b\W*$",
     re.IGNORECASE,
 )
-
-
 _NUMBER = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)"
 # Times that are no dates: days of the week, the 25th, "after 30 days", "from the eighth day", "9 to 13", "the last day
 # of each month", "within 14 days of the request". Not "within six months", which tells how long something may take.
@@ -74,18 +72,16 @@ _SPAN = lazy_regex(
 )
 _BOUNDS = frozenset(words("end expire finish begin start"))
 _ASKS_OF_PAST = lazy_regex(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
-
-
-def is_headed_by_time(heading: str, question: str) -> bool:
-    """Whether a heading is the time of what is below it, "October and November", for a question not about the past."""
-    return _TIME_ALONE.fullmatch(heading) is not None and _ASKS_OF_PAST.search(question) is None
-
-
 _COMPARES = lazy_regex(
     r"\b(?:by\s+how|than|more|less|fewer|compared|chang|increas|decreas|gr[eo]w|f[ae]ll|rose|rise|differ)",
     re.IGNORECASE,
 )
 _THAN_IN = lazy_regex(r"\b(?:than\s+(?:in|on|at|during)|compared\s+(?:with|to))\s+[^,;.]+", re.IGNORECASE)
+
+
+def is_headed_by_time(heading: str, question: str) -> bool:
+    """Whether a heading is the time of what is below it, "October and November", for a question not about the past."""
+    return _TIME_ALONE.fullmatch(heading) is not None and _ASKS_OF_PAST.search(question) is None
 
 
 def tells_time_of_its_own(text: str, question: str) -> bool:
@@ -98,13 +94,13 @@ def tells_time_of_its_own(text: str, question: str) -> bool:
         return _CENTURY.search(text) is not None
     if _ASKS_DEADLINE.search(question) and _WITHIN_TIME.search(text):
         return True
-    rest = NAMES_WEEKDAY.sub(" ", text) if NAMES_WEEKDAY.search(question) else text
-    return _TIME_OF_ITS_OWN.search(rest) is not None or any(
+    remaining = NAMES_WEEKDAY.sub(" ", text) if NAMES_WEEKDAY.search(question) else text
+    return _TIME_OF_ITS_OWN.search(remaining) is not None or any(
         set(words(question)).isdisjoint(words(span["event"])) for span in _WITHIN_TIME_OF.finditer(text)
     )
 
 
-def bounds_told(text: str, question: QuestionTerms) -> frozenset[str]:
+def stems_of_bounds(text: str, question: QuestionTerms) -> frozenset[str]:
     """The stem with which a question asks when something begins or ends, if a text gives a time with both bounds.
 
     "The lease runs from 1 June 2024 to 31 May 2026" tells when the lease ends.

@@ -11,7 +11,7 @@ from quoteweave.generation.relevance import NUMBER_KINDS, PERIODS, Pairs, Questi
 
 TURNED_WITHIN = 2
 """The first word of a pair may follow the second within so many words: "damage caused by limescale"."""
-_TOLD_KINDS = frozenset({"date", "place", "person", "count", "yes_or_no"})
+_VERB_LAST_KINDS = frozenset({"date", "place", "person", "count", "yes_or_no"})
 """Kinds of questions in which the verb for what was done follows the noun: "When was the survey conducted?"."""
 ALSO_BEFORE = frozenset({"next", "last"})
 """Words of a pair that may stand on either side of the other: "when does it meet next" is its "next meeting"."""
@@ -33,46 +33,48 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
     what may be the verb are included.
     """
     written = [(word, words(word)) for word in words(question.text, stem=False, keep_stop_words=True)]
-    parted, more = question.asks in _TOLD_KINDS, _BY_HOW_MUCH.match(question.text.casefold())
+    verb_is_last, comparative = question.asks in _VERB_LAST_KINDS, _BY_HOW_MUCH.match(question.text.casefold())
     who = _WHO_ACTS.match(question.text)
     last = [word for word, _ in written if word not in ALSO_BEFORE][-1:] if _DOES.search(question.text) else []
     pairs = (
-        one + other
-        for (first, one), (word, other) in itertools.pairwise(written)
+        first_stems + second_stems
+        for (first, first_stems), (second, second_stems) in itertools.pairwise(written)
         if verbs
         or (
-            word not in last
+            second not in last
             and not (question.asks in NUMBER_KINDS and first in PERIODS)
             and not (who and who["verb"].casefold() == first)
-            and not (parted and _PARTICIPLE.fullmatch(word))
-            and not (more and more[1] == word)
+            and not (verb_is_last and _PARTICIPLE.fullmatch(second))
+            and not (comparative and comparative[1] == second)
         )
     )
-    if (parted or question.asks == "reason") and foreign_function_words(question.text):
+    if (verb_is_last or question.asks == "reason") and foreign_function_words(question.text):
         return frozenset()  # "Cuántas toneladas produjo": their verbs stand elsewhere than in English
     return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
 
 
-def keeps_adjacent(text_words: Sequence[str], asked: Pairs, all_asked: Pairs, others: Set[str] = frozenset()) -> bool:
-    """Whether one of the pairs `asked` that a text contains, or one of `all_asked`, is adjacent in it.
+def keeps_adjacent(
+    text_words: Sequence[str], asked_pairs: Pairs, all_asked_pairs: Pairs, question_words: Set[str] = frozenset()
+) -> bool:
+    """Whether one of the `asked_pairs` that a text contains, or one of `all_asked_pairs`, is adjacent in it.
 
-    True if the text contains none of the pairs `asked`.
+    True if the text contains none of the `asked_pairs`.
     With "next" or "last", the order does not matter: "when does the board meet next" is answered by its "next meeting".
-    Words of the question, `others`, may then stand between: "the next board meeting" is the next one of the board.
+    The `question_words` may then stand between: "the next board meeting" is the next one of the board.
     "Limescale damage" may be called "damage caused by limescale".
     """
     word_set = frozenset(text_words)
-    pairs = {pair for pair in asked if word_set.issuperset(pair)}
+    pairs = {pair for pair in asked_pairs if word_set.issuperset(pair)}
     pairs |= {pair[::-1] for pair in pairs if pair[1] in ALSO_BEFORE}
     turned = {
         (first, then) for at, then in enumerate(text_words) for first in text_words[at + 1 : at + 1 + TURNED_WITHIN]
     }
     # "A quality of 75 gives" has the quality beside what it gives, and "Key K2 cuts" the key.
     adjacent = _adjacent(text_words) | _adjacent([word for word in text_words if word.isalpha()], _ADVERBS)
-    if not pairs or not (pairs | all_asked).isdisjoint(adjacent) or not pairs.isdisjoint(turned):
+    if not pairs or not (pairs | all_asked_pairs).isdisjoint(adjacent) or not pairs.isdisjoint(turned):
         return True
     parted = (pair for pair in pairs if not ALSO_BEFORE.isdisjoint(pair))
-    return any(pair in _adjacent(text_words, others - {*pair}) for pair in parted)
+    return any(pair in _adjacent(text_words, question_words - {*pair}) for pair in parted)
 
 
 def _adjacent(text_words: Sequence[str], besides: Set[str] = frozenset()) -> Pairs:

@@ -34,34 +34,34 @@ from quoteweave.core.text.foreign_languages import permission_words
 from quoteweave.core.text.question_analysis import WHAT_MEANS, with_words_alike, words_alike
 from quoteweave.core.text.question_words import asked_thing
 from quoteweave.core.text.spelling_variants import other_spellings
-from quoteweave.core.text.tokens import name_words, words
+from quoteweave.core.text.tokens import has_digit, name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
-from quoteweave.generation.extractive.acts.another_thing import tells_another
+from quoteweave.generation.extractive.acts.another_thing import is_about_another_thing
 from quoteweave.generation.extractive.acts.as_asked import tells_as_asked
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
-from quoteweave.generation.extractive.acts.instructions import says_act
+from quoteweave.generation.extractive.acts.instructions import begins_with_act
 from quoteweave.generation.extractive.acts.opposites import has_none, is_opposite
 from quoteweave.generation.extractive.acts.prepositions import asking_words
 from quoteweave.generation.extractive.acts.single_subjects import (
+    dispensable_words,
     heading_of_times,
+    is_about_single_subject,
     label_of,
     stands_alone,
-    tells_of_its_subject,
-    words_besides,
     words_of_heading,
 )
-from quoteweave.generation.extractive.acts.times import bounds_told
-from quoteweave.generation.extractive.acts.told_amounts import new_numbers
+from quoteweave.generation.extractive.acts.stated_amounts import new_numbers
+from quoteweave.generation.extractive.acts.times import stems_of_bounds
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, asks_colour
 from quoteweave.generation.extractive.asked_headings import tells_use, words_above
 from quoteweave.generation.extractive.asked_nouns import asked_noun, is_entry
 from quoteweave.generation.extractive.criteria.adjacent_words import adjacent_pairs, keeps_adjacent
 from quoteweave.generation.extractive.criteria.document_years import DocumentYears
-from quoteweave.generation.extractive.foreign.kinds import told_directly
+from quoteweave.generation.extractive.foreign.kinds import words_with_value
 from quoteweave.generation.extractive.locating import group_by_page
-from quoteweave.generation.extractive.statements import Statement, refers_back, words_of_heading_meant
+from quoteweave.generation.extractive.statements import Statement, quotes_of, refers_back, words_of_heading_meant
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
 from quoteweave.generation.extractive.tables.implied_by_cells import (
     are_named_by_columns,
@@ -69,7 +69,10 @@ from quoteweave.generation.extractive.tables.implied_by_cells import (
     defines_terms,
     words_of_cells,
 )
-from quoteweave.generation.extractive.whole_document.document_subject import called_by_kind, words_of_whole_document
+from quoteweave.generation.extractive.whole_document.document_subject import (
+    whole_document_nouns,
+    words_of_whole_document,
+)
 from quoteweave.generation.gate.dates import RECENT_YEAR, is_of_date
 from quoteweave.generation.relevance import (
     QuestionTerms,
@@ -126,28 +129,29 @@ class AnswerCriteria:
     def __init__(self, question: QuestionTerms, weights: Mapping[str, float], context: Context) -> None:
         self._question, self._context, text = question, context, question.text
         self._subject = {word: weights[word] for word in subject_terms(question) if word not in asking_words(question)}
-        self._thing = asked_thing(text)
-        common = frozenset(self._subject) - question.names
+        self._subject_words = frozenset(self._subject)
+        self._thing_words = asked_thing(text)
+        common = self._subject_words - question.names
         self._pairs, self._all_pairs = (adjacent_pairs(question, common, verbs=verbs) for verbs in (False, True))
-        self._leading = {id(hit) for page in group_by_page(context)[:BEST_PAGES] for _, hit in page}
+        self._hits_of_best_pages = {id(hit) for page in group_by_page(context)[:BEST_PAGES] for _, hit in page}
         self._documents: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for hit in context.hits:
             self._documents[hit.quote.document].update(words_with_headings(hit.quote))
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
-        self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
+        self._heavy_words = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
         charted = any(hit.quote.layout == "chart" for hit in context.images)  # "plot 19" need not be one
         self._may_mean_chart = charted or _NAMES_CHART.search(text) is not None
         self._asks_for_row = asks_for_row(question, context)
         self._asked_noun = asked_noun(question) if question.asks == "statement" else frozenset[str]()
         self._quantity = question.quantity
-        self._spelled = other_spellings(text)
-        self._called = called_by_kind(text)
+        self._spellings = other_spellings(text)
+        self._nouns_for_document = whole_document_nouns(text)
         self._titles = {name: words_of_whole_document(text, context, name) for name in self._documents}
         self._years = DocumentYears(question, self._documents, self._titles)
         nouns = {word for match in _NOUN_BEHIND_SMALL_WORD.finditer(text) for word in words(match[1])}
         seasons = _IN_SEASON.findall(text)
-        self._named_too = question.names.union(set(words(" ".join(seasons))) & self._subject.keys())
-        self._absent = frozenset(word for word in nouns if context.rarity.get(word, 0.0) >= 1.0)
+        self._names_and_seasons = question.names.union(set(words(" ".join(seasons))) & self._subject_words)
+        self._unknown_nouns = frozenset(word for word in nouns if context.rarity.get(word, 0.0) >= 1.0)
 
     def answers(self, statement: Statement, *, clearly_first: bool = False) -> bool:
         """Whether a statement, a sentence or cells of a table, answers the question.
@@ -158,16 +162,23 @@ class AnswerCriteria:
             return False
         if not self._may_answer(statement) or not self._matches_identity(statement):
             return False
-        held = self._held(statement)  # covering the question takes less time to check than what follows
-        if not self._covers(statement, held, clearly_first=clearly_first):
+        # Covering the question takes less time to check than what follows.
+        covered_words = self._words_of_statement(statement)
+        if not self._covers(statement, covered_words, clearly_first=clearly_first):
             return False
         if self._tells_contrary(statement) or self._tells_otherwise(statement):
             return False
-        asked = self._pairs, self._all_pairs, self._subject.keys()
-        keeps_together = statement.is_of_cells or keeps_adjacent(statement.words, *asked)
-        keeps_together = keeps_together or tells_asked_act(statement.text, self._question.text)
-        says_more = self._question.asks == "yes_or_no" or not held <= set(self._question.terms)
-        says_more = says_more or bool(statement.introduced) or has_none(statement.text, self._question.text)
+        keeps_together = (
+            statement.is_of_cells
+            or keeps_adjacent(statement.words, self._pairs, self._all_pairs, self._subject_words)
+            or tells_asked_act(statement.text, self._question.text)
+        )
+        says_more = (
+            self._question.asks == "yes_or_no"
+            or not covered_words <= set(self._question.terms)
+            or bool(statement.introduced)
+            or has_none(statement.text, self._question.text)
+        )
         if self._asks_for_row and not statement.is_of_cells and not new_numbers(statement, self._question):
             return False
         tells = keeps_together and says_more and has_answer_kind(statement, self._question)
@@ -176,15 +187,15 @@ class AnswerCriteria:
     def may_compete(self, statement: Statement) -> bool:
         """Whether cells that do not answer may still be what is asked for, because they lack only words of a date."""
         is_told = statement.rows and not statement.is_denied
-        if not is_told or self._years.tells_another(statement) or self._tells_otherwise(statement):
+        if not is_told or self._years.is_about_another(statement) or self._tells_otherwise(statement):
             return False
-        held = self._with_alike(words_with_headings(statement.quote))
-        return {word for word in self._subject if not is_of_date(word) or RECENT_YEAR.fullmatch(word)} <= held
+        quote_words = self._with_alike(words_with_headings(statement.quote))
+        return {word for word in self._subject if not is_of_date(word) or RECENT_YEAR.fullmatch(word)} <= quote_words
 
     def _tells_otherwise(self, statement: Statement) -> bool:
         """Whether a statement says the opposite of what is asked for, or is about another thing."""
         question = self._question
-        return is_opposite(statement, question) or tells_another(statement, question.analysis, question.terms)
+        return is_opposite(statement, question) or is_about_another_thing(statement, question.analysis, question.terms)
 
     def _tells_contrary(self, statement: Statement) -> bool:
         """Whether a statement prohibits what an open question says is allowed, or the reverse: "What is allowed?"."""
@@ -200,24 +211,24 @@ class AnswerCriteria:
         if self._question.asks != "yes_or_no":
             return MIN_INTRODUCED
         heading = {word for word in words(statement.quote.section or "") if not word.isdecimal()}
-        if not heading <= self._subject.keys():
+        if not heading <= self._subject_words:
             return MIN_COVERAGE
-        return MIN_INTRODUCED if stands_alone(self._subject.keys() - heading, statement.text) else NEARLY_ALL
+        return MIN_INTRODUCED if stands_alone(self._subject_words - heading, statement.text) else NEARLY_ALL
 
     def _covers(self, statement: Statement, covered: frozenset[str], *, clearly_first: bool) -> bool:
         """Whether a statement that has the `covered` words covers what the question is about, with what is above it."""
         asks, beside = self._question.asks, frozenset[str]()
         if not refers_back(statement.text):
             beside = words_above(statement.quote, is_of_cells=statement.is_of_cells).union(words(statement.above))
-            beside |= self._title(statement)
-        if not self._asked_noun & self._documents[statement.quote.document].keys() <= covered | beside:
+            beside |= self._title_words(statement)
+        if not self._asked_noun & self._documents[statement.document].keys() <= covered | beside:
             return False  # the document has that noun, but elsewhere
-        least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
+        least = MIN_COVERAGE if id(statement.hit) in self._hits_of_best_pages else MIN_COVERAGE_ELSEWHERE
         least = MIN_COVERAGE_FACTOID if asks in _FACTOID_KINDS else NEARLY_ALL if asks == "look" else least
         total = sum(self._subject.values())
         least *= total * CLEARLY_FIRST_SHARE if clearly_first else total
         around = min(least * AROUND, MAX_ASKED * total)
-        share = self._share_of_rest(covered, beside & self._known(statement))
+        share = self._share_of_rest(covered, beside & self._known_words(statement))
         inside = total if self._is_own_property(statement) else max(coverage(self._subject, covered), share * total)
         with_above = coverage(self._subject, covered | beside)
         introduced = inside >= self._least_introduced(statement) * total and with_above >= NEARLY_ALL * total
@@ -229,25 +240,26 @@ class AnswerCriteria:
         The heading may name the subject, too; above a label, it must name nothing else.
         """
         labels = [frozenset(words(row.name)) for row in statement.rows]
-        texts = (hit.quote.text for hit in self._context.hits if hit.quote.document == statement.quote.document)
-        told = label_of(statement.text, self._question) or told_directly(statement.text, self._question, texts)
-        labels = labels or [told or heading_of_times(statement, self._question)]
-        subject_words = self._subject.keys() | (self._quantity.in_rows if self._quantity else frozenset())
+        texts = (quote.text for quote in quotes_of(self._context, statement.document))
+        if not labels:
+            label = label_of(statement.text, self._question) or words_with_value(statement.text, self._question, texts)
+            labels = [label or heading_of_times(statement, self._question)]
+        subject_words = self._subject_words | (self._quantity.in_rows if self._quantity else frozenset())
         with_alike = subject_words.union(*map(words_alike, subject_words))
         if not all(label and label <= with_alike for label in labels):
             return False
-        rest = self._subject.keys() - self._with_alike(frozenset().union(*labels))
+        other_words = self._subject_words - self._with_alike(frozenset().union(*labels))
         above = words_of_heading(statement.above or statement.quote.section or "")
         title = self._document_words(statement)
-        return rest <= title | above and (statement.is_of_cells or above <= title | self._subject.keys())
+        return other_words <= title | above and (statement.is_of_cells or above <= title | self._subject_words)
 
-    def _known(self, statement: Statement) -> frozenset[str]:
+    def _known_words(self, statement: Statement) -> frozenset[str]:
         """What a statement's document is about, by its name and title, which its sentences need not repeat.
 
         For a question of no certain kind, only names count: "What is discussed in Section 6 of Versatile Variances?".
         """
         known = self._document_words(statement)
-        named = self._question.names | self._called
+        named = self._question.names | self._nouns_for_document
         return known & named if self._question.asks == "statement" else known
 
     def _share_of_rest(self, covered: frozenset[str], known_words: frozenset[str]) -> float:
@@ -255,56 +267,59 @@ class AnswerCriteria:
 
         "How much does the kiln cost?" is not answered by the price of anything else in the kiln's manual.
         """
-        rest = {word: weight for word, weight in self._subject.items() if word not in known_words}
-        return coverage(rest, covered) / sum(rest.values()) if len(rest) >= MIN_SUBJECT_TERMS else 0.0
+        other_weights = {word: weight for word, weight in self._subject.items() if word not in known_words}
+        if len(other_weights) < MIN_SUBJECT_TERMS:
+            return 0.0
+        return coverage(other_weights, covered) / sum(other_weights.values())
 
     def _document_words(self, statement: Statement) -> frozenset[str]:
         """The words of the name and the title of a statement's document."""
-        return frozenset(name_words(statement.quote.document)) | self._title(statement)
+        return frozenset(name_words(statement.document)) | self._title_words(statement)
 
-    def _title(self, statement: Statement) -> frozenset[str]:
+    def _title_words(self, statement: Statement) -> frozenset[str]:
         """The words of the title of a statement's document, and what it is about by its kind: "the machine"."""
-        return self._titles.get(statement.quote.document, frozenset())
+        return self._titles.get(statement.document, frozenset())
 
     def _denies(self, statement: Statement) -> bool:
         """Whether the first clause of a statement that is about the question denies something."""
         clauses = _CLAUSE_END.split(statement.text)
-        return denies(next((one for one in clauses if not self._subject.keys().isdisjoint(words(one))), clauses[0]))
+        about_it = (clause for clause in clauses if not self._subject_words.isdisjoint(words(clause)))
+        return denies(next(about_it, clauses[0]))
 
     def _may_be_introduced(self, statement: Statement) -> bool:
         """Whether the question's subject may be in the heading alone: under "The move", "Tomasz Wren is in charge"."""
         analysis, text = self._question.analysis, statement.text
-        told = (analysis.asks in _INTRODUCED_KINDS or analysis.asks_denied) and not analysis.asks_front
+        may_be_in_heading = (analysis.asks in _INTRODUCED_KINDS or analysis.asks_denied) and not analysis.asks_front
         if analysis.asks == "amount":  # a part of what the heading names may have another weight
-            told = says_act(text, analysis.text)
-        return told and statement.quote.kind == "text" and text.endswith((".", "!"))
+            may_be_in_heading = begins_with_act(text, analysis.text)
+        return may_be_in_heading and statement.quote.kind == "text" and text.endswith((".", "!"))
 
-    def _held(self, statement: Statement) -> frozenset[str]:
+    def _words_of_statement(self, statement: Statement) -> frozenset[str]:
         """The words of a statement; for questions that need their verb, without compounds that the question lacks.
 
         Someone who "co-founded" one company did not found the other company in the sentence.
         """
         analysis = self._question.analysis
-        before = self._words_before(statement) | self._taken_as_said(statement) | words_of_heading_meant(statement)
-        if analysis.asks not in _FACTOID_KINDS or "-" not in statement.text:
-            own = with_quantity(frozenset(statement.words), self._question, statement.text)
-            own |= bounds_told(statement.text, self._question) | words_of_cells(statement, self._question)
-            return self._with_alike(before | own)
-        bare = without_compounds(statement.text, analysis.text)
-        return self._with_alike(before.union(words(bare), words_of_cells(statement, self._question)))
+        implied = self._words_before_it(statement) | self._words_not_needed(statement)
+        implied |= words_of_heading_meant(statement) | words_of_cells(statement, self._question)
+        if analysis.asks in _FACTOID_KINDS and "-" in statement.text:
+            return self._with_alike(implied.union(words(without_compounds(statement.text, analysis.text))))
+        stated = with_quantity(frozenset(statement.words), self._question, statement.text)
+        return self._with_alike(implied | stated | stems_of_bounds(statement.text, self._question))
 
-    def _with_alike(self, held: frozenset[str]) -> frozenset[str]:
+    def _with_alike(self, text_words: frozenset[str]) -> frozenset[str]:
         """These words, and those of the subject that they say with other words or spell otherwise."""
-        spelled = (word for word, other in self._spelled.items() if other <= held and word in self._subject)
-        return with_words_alike(held, self._subject).union(spelled)
+        spelled = (word for word, spelling in self._spellings.items() if spelling <= text_words)
+        return with_words_alike(text_words, self._subject).union(self._subject_words.intersection(spelled))
 
-    def _taken_as_said(self, statement: Statement) -> frozenset[str]:
+    def _words_not_needed(self, statement: Statement) -> frozenset[str]:
         """The subject's words that a statement may lack: all, if it is computed or begins with what is asked about."""
-        said = statement.is_computed or (self._thing and tells_use(statement, self._thing, self._question))
-        besides = words_besides(statement, self._question, frozenset(self._subject), self._context)
-        return frozenset(self._subject) if said else besides
+        thing_words = self._thing_words
+        if statement.is_computed or (thing_words and tells_use(statement, thing_words, self._question)):
+            return self._subject_words
+        return dispensable_words(statement, self._question, self._subject_words, self._context)
 
-    def _words_before(self, statement: Statement) -> frozenset[str]:
+    def _words_before_it(self, statement: Statement) -> frozenset[str]:
         """The words of the sentence that says what "It" is, if the statement itself tells what is asked about it.
 
         It does so if it has the last word of the subject, if it tells the quantity asked for ("It weighs 46 kg"), or,
@@ -313,7 +328,7 @@ class AnswerCriteria:
         subject, quantity, analysis = list(self._subject), self._quantity, self._question.analysis
         did = ASKS_WHO_DID.match(analysis.text)
         last = words(did["verb"]) if did else subject[-1:]
-        tells_itself = any(asked and says_all(statement.words, asked) for asked in (last, self._asked_noun))
+        tells_itself = any(noun and says_all(statement.words, noun) for noun in (last, self._asked_noun))
         if quantity is not None and not quantity.named.union(words(analysis.asked_by)).isdisjoint(statement.words):
             tells_itself = tells_itself or not quantity.dimensions.isdisjoint(dimensions_in(statement.text))
         return frozenset(words(statement.before)) if statement.before and tells_itself else frozenset()
@@ -327,16 +342,20 @@ class AnswerCriteria:
         if analysis.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
             may_define = not statement.is_of_cells or analysis.asked_by == WHAT_MEANS or defines_terms(statement)
             return layout != "caption" and (may_define or are_named_by_columns(statement, self._question))
-        entry = bool(self._thing) and is_entry(statement, self._question)
-        few = len(self._subject) < MIN_SUBJECT_TERMS and not (entry or self._is_own_property(statement))
-        few = few and not tells_of_its_subject(statement, self._question, frozenset(self._subject), self._context)
+        entry = bool(self._thing_words) and is_entry(statement, self._question)
+        is_vague = (
+            len(self._subject) < MIN_SUBJECT_TERMS
+            and not (entry or self._is_own_property(statement))
+            and not is_about_single_subject(statement, self._question, self._subject_words, self._context)
+        )
         of_chart = "chart" in analysis.picture_types and layout != "chart" and self._may_mean_chart
-        if layout in WITHOUT_STATEMENTS or few or of_chart or statement.text.removeprefix("- ") == section:
+        if layout in WITHOUT_STATEMENTS or is_vague or of_chart or statement.text.removeprefix("- ") == section:
             return False
         first = statement.text.partition(" ")[0]
-        named = bool(words(first)) and set(words(first)) <= set(name_words(statement.quote.document))  # "zoo objects"
-        whole = entry or any(map(str.isdigit, first)) or label_of(statement.text) & self._thing  # "v2 was published"
-        return layout == "list" or named or bool(whole) or not first[:1].islower()
+        named = bool(words(first)) and set(words(first)) <= set(name_words(statement.document))  # "zoo objects"
+        # "v2 was published" is a whole sentence, too.
+        is_complete = entry or has_digit(first) or label_of(statement.text) & self._thing_words
+        return layout == "list" or named or bool(is_complete) or not first[:1].islower()
 
     def _matches_identity(self, statement: Statement) -> bool:
         """Whether names, numbers and distinguishing words of the question occur in the statement or around it.
@@ -344,21 +363,24 @@ class AnswerCriteria:
         The year may be missing if it is the most frequent one in what was found of the document, and the statement has
         no other: a report on 2023 does not repeat the year in every sentence.
         """
-        document = self._documents[statement.quote.document]
-        beside = words_with_headings(statement.quote) | self._title(statement)
+        document = self._documents[statement.document]
+        beside = words_with_headings(statement.quote) | self._title_words(statement)
         if refers_back(statement.text):  # the rest of the quote may be about another thing
             beside = frozenset(words(statement.before))
-        own = with_quantity(frozenset(statement.words), self._question, statement.text)
-        own |= self._taken_as_said(statement) | words_of_cells(statement, self._question)
-        around = self._with_alike(beside | own)
-        lacking = self._named_too - self._named(statement, own, around)
-        if not all(self._years.is_most_frequent(name, statement.quote.document) for name in lacking):
+        statement_words = with_quantity(frozenset(statement.words), self._question, statement.text)
+        statement_words |= self._words_not_needed(statement) | words_of_cells(statement, self._question)
+        around = self._with_alike(beside | statement_words)
+        lacking = self._names_and_seasons - self._words_for_names(statement, statement_words, around)
+        if not all(self._years.is_most_frequent(name, statement.document) for name in lacking):
             return False
-        if self._years.tells_another(statement) or (lacking and any(map(RECENT_YEAR.fullmatch, statement.words))):
+        if self._years.is_about_another(statement) or (lacking and any(map(RECENT_YEAR.fullmatch, statement.words))):
             return False
-        return not ((self._heavy & document.keys()) | (self._absent & self._subject.keys())) - around - lacking
+        needed = (self._heavy_words & document.keys()) | (self._unknown_nouns & self._subject_words)
+        return needed <= around | lacking
 
-    def _named(self, statement: Statement, statement_words: frozenset[str], around: frozenset[str]) -> frozenset[str]:
+    def _words_for_names(
+        self, statement: Statement, statement_words: frozenset[str], around: frozenset[str]
+    ) -> frozenset[str]:
         """The words among which the question's names must be: of the statement, the one before it, and what is above.
 
         The rest of the quote may be about other things: "32 mpg for the LE; 46 mpg for the XSE". A share is that of

@@ -34,7 +34,7 @@ class DocumentYears:
         count = self._documents[document][year]
         return RECENT_YEAR.fullmatch(year) is not None and count > 0 and count >= self._most.get(document, 0)
 
-    def tells_another(self, statement: Statement) -> bool:
+    def is_about_another(self, statement: Statement) -> bool:
         """Whether a statement is about another year than the question's, which is neither in it nor right above it.
 
         In a report of 2021, the text under "2020" is about 2020. "Calendar 2021" is not fiscal 2021.
@@ -49,7 +49,7 @@ class DocumentYears:
     def _was_in_another_year(self, statement: Statement) -> bool:
         """Whether a statement tells what was so in another year than the document's: "In 2010 the fee was 20 euros"."""
         years = frozenset[str]() if statement.is_of_cells else past_years(statement.text, self._question.text)
-        name, document = statement.quote.document, self._documents[statement.quote.document]
+        name, document = statement.document, self._documents[statement.document]
         own_years = {word for word in self._titles.get(name, frozenset()) if RECENT_YEAR.fullmatch(word)}
         own_years.update(_YEAR_WITHIN.findall(name))  # "report_2016.06.08.pdf"
         own_years = own_years or {word for word in years if 1 < document[word] == self._most.get(name)}

@@ -36,7 +36,7 @@ def tells_foreign_kind(text: str, question: QuestionTerms) -> bool | None:
         return False
     if asks in {"amount", "count"} and pattern(language, "how_often").match(question_text):
         return _in_own_clause(text, subject, pattern(language, "every"))
-    if told_directly(text, question):
+    if words_with_value(text, question):
         return True
     if asks in {"person", "count"}:
         return _names(language, text, question_text) if asks == "person" else _counts(language, text, subject)
@@ -54,7 +54,7 @@ def _counts(language: ForeignLanguage, text: str, subject: Sequence[str]) -> boo
     """Whether a number stands before what is counted, and is the total of that."""
     if pattern(language, "changed").search(text):
         return False
-    return any(words(found[1])[:1] == subject[:1] for found in counted().finditer(text)) or None
+    return any(words(match[1])[:1] == subject[:1] for match in counted().finditer(text)) or None
 
 
 def _tells_value(language: ForeignLanguage, text: str, question: QuestionTerms) -> bool | None:
@@ -72,8 +72,8 @@ def _tells_value(language: ForeignLanguage, text: str, question: QuestionTerms) 
 
 def _in_own_clause(text: str, subject: Iterable[str], kind_pattern: re.Pattern[str]) -> bool:
     """Whether a clause that has all words of the subject matches."""
-    clauses = (one for one in _CLAUSE_END.split(text) if set(subject) <= set(words(one)))
-    return any(kind_pattern.search(one) for one in clauses)
+    clauses = (clause for clause in _CLAUSE_END.split(text) if set(subject) <= set(words(clause)))
+    return any(kind_pattern.search(clause) for clause in clauses)
 
 
 def foreign_reason(text: str, question: QuestionTerms) -> "re.Match[str] | None":
@@ -82,25 +82,25 @@ def foreign_reason(text: str, question: QuestionTerms) -> "re.Match[str] | None"
     return None if language is None else pattern(language, "because").search(text)
 
 
-def told_directly(text: str, question: QuestionTerms, texts: Iterable[str] = ()) -> frozenset[str]:
+def words_with_value(text: str, question: QuestionTerms, texts: Iterable[str] = ()) -> frozenset[str]:
     """The subject words of a question that have the value asked for right beside them in a text.
 
     Words for which one of `texts` gives another value are left out, as neither value is surely the one asked for.
 
     >>> from quoteweave.generation.relevance import question_terms
-    >>> told_directly("Die Kaution beträgt 300 Euro.", question_terms("Wie hoch ist die Kaution?"))
+    >>> words_with_value("Die Kaution beträgt 300 Euro.", question_terms("Wie hoch ist die Kaution?"))
     frozenset({'kaution'})
     """
     language = foreign_language(question.text)
     if language is None:
         return frozenset()
-    told = {word: _values(language, text, word, question) for word in subject_terms(question)}
-    told = {word: values for word, values in told.items() if values}
-    others = list(texts) if told else []
+    values_of_words = {word: _values(language, text, word, question) for word in subject_terms(question)}
+    values_of_words = {word: values for word, values in values_of_words.items() if values}
+    other_texts = list(texts) if values_of_words else []
     return frozenset(
         word
-        for word, values in told.items()
-        if all(_values(language, other, word, question) <= values for other in others)
+        for word, values in values_of_words.items()
+        if all(_values(language, other_text, word, question) <= values for other_text in other_texts)
     )
 
 
@@ -110,7 +110,7 @@ def _values(language: ForeignLanguage, text: str, word: str, question: QuestionT
     kind = _amount_kind(language, question) if asks in {"amount", "money"} else str(asks)
     if kind not in {"date", "person", "money", "time", "size", "amount", "yes_or_no"}:
         return set()
-    words_of_question = {one.casefold() for one in _WORD.findall(question.text)}
+    words_of_question = {token.casefold() for token in _WORD.findall(question.text)}
     values, is_past = set[str](), pattern(language, "past").search(question.text) is not None
     for place in _WORD.finditer(text):
         before = text[: place.start()]
@@ -118,21 +118,21 @@ def _values(language: ForeignLanguage, text: str, word: str, question: QuestionT
             continue
         behind = direct(language, kind, is_past=is_past).match(text, place.end())
         holder = held_before(language).search(before) if kind == "person" and not behind else None
-        values.update(" ".join(one["value"].split()) for one in (behind, holder) if one is not None)
+        values.update(" ".join(match["value"].split()) for match in (behind, holder) if match is not None)
     return values
 
 
 def _is_included(language: ForeignLanguage, text: str, subject: Iterable[str]) -> bool:
     """Whether a text has the thing asked about only as included in the price of another: "compreso il biglietto"."""
-    found = pattern(language, "including").search(text)
-    return found is not None and set(subject).isdisjoint(words(text[: found.start()]))
+    match = pattern(language, "including").search(text)
+    return match is not None and set(subject).isdisjoint(words(text[: match.start()]))
 
 
 def _is_only_aside(language: ForeignLanguage, text: str, word: str, question: QuestionTerms) -> bool:
     """Whether a text has a word only where it tells something else about it, while the question does not."""
-    places = [one.start() for one in _WORD.finditer(text) if word in words(one[0])]
-    asked = {one.casefold() for one in _WORD.findall(question.text)}
-    return bool(places) and all(_is_of_another(language, text[:at], asked, ("of",)) for at in places)
+    places = [match.start() for match in _WORD.finditer(text) if word in words(match[0])]
+    question_words = {token.casefold() for token in _WORD.findall(question.text)}
+    return bool(places) and all(_is_of_another(language, text[:at], question_words, ("of",)) for at in places)
 
 
 def _is_of_another(language: ForeignLanguage, before: str, question_words: Set[str], kinds: Iterable[str]) -> bool:
@@ -141,7 +141,7 @@ def _is_of_another(language: ForeignLanguage, before: str, question_words: Set[s
     "Die Verzinsung der" Kaution is not the deposit, and "dopo la" cena not the dinner, but "die Höhe der" Kaution is.
     """
     table = partial(foreign_answer_words, language.codes)
-    words_before = [one[0].casefold() for one in _WORD.finditer(_CLAUSE_END.split(before)[-1])]
+    words_before = [match[0].casefold() for match in _WORD.finditer(_CLAUSE_END.split(before)[-1])]
     of, aside = {word for kind in kinds for word in table(kind)}, set(table("aside")) - question_words
     while words_before and words_before[-1] in language.articles - of:
         words_before.pop()

@@ -42,9 +42,11 @@ def _value(language: ForeignLanguage, kind: str) -> str:
     if kind == "person":
         title = rf"(?:\b(?:de\s+)?{_any(language, 'titles')}(?!\w)\.?\s+)"
         name = r"[A-ZÀ-Þ][\w'’-]+"
-        rest = rf"(?:\s+(?:van|von|de|del|della|di|da|do|dos|der|den|la|ter|te|ten|[A-Z]\.|{name})){{0,4}}?\s+{name}"
+        more_names = (
+            rf"(?:\s+(?:van|von|de|del|della|di|da|do|dos|der|den|la|ter|te|ten|[A-Z]\.|{name})){{0,4}}?\s+{name}"
+        )
         small = rf"(?!(?i:{alternation(language.function_words)})(?!\w))"
-        return rf"(?:{title}+{name}(?:{rest})?|\b{small}{name}{rest})"
+        return rf"(?:{title}+{name}(?:{more_names})?|\b{small}{name}{more_names})"
     if kind == "yes_or_no":
         allowing = (word for key in ("allowing", "forbidding") for word in foreign_answer_words(language.codes, key))
         return rf"(?i:{alternation(allowing)})(?!\w)"

@@ -7,19 +7,14 @@ from collections.abc import Hashable, Sequence
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.foreign_languages import permission_stems, permission_words
 from quoteweave.core.text.tokens import has_digit, words
-from quoteweave.generation.extractive.acts.told_amounts import new_facts, new_numbers
+from quoteweave.generation.extractive.acts.stated_amounts import new_facts, new_numbers
 from quoteweave.generation.extractive.answer_kinds import counted_numbers
 from quoteweave.generation.extractive.answer_names import new_names
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.contraries.opposite_words import find_contrary
 from quoteweave.generation.gate.dates import NAMES_WEEKDAY, Date
 from quoteweave.generation.gate.facts import read_evidence
-from quoteweave.generation.relevance import (
-    QuestionTerms,
-    says_all,
-    subject_terms,
-    words_with_headings,
-)
+from quoteweave.generation.relevance import QuestionTerms, says_all, subject_terms, words_with_headings
 from quoteweave.generation.sentence_kinds import denies
 
 ENOUGH_TOGETHER = 2
@@ -44,26 +39,26 @@ def states_otherwise(first: Statement, second: Statement, question: QuestionTerm
       or name. What is so at different times ("Who is the chair?"), or held every year, is no disagreement; a date that
       only says more ("3 May 1901" for "1901") is the same.
     """
-    subject, documents = subject_terms(question), {first.quote.document, second.quote.document}
+    subject, documents = subject_terms(question), {first.document, second.document}
     if len(documents) < 2 or not question.names:
         return False
     if not _ASKS_PAST_ACT.match(question.text):
         return question.asks == "date" and _clocks_differ(first, second, subject)
-    if not all(says_all(each.words, subject) for each in (first, second)):
+    if not all(says_all(statement.words, subject) for statement in (first, second)):
         return False
     if question.asks == "date":
-        dates = [_dates_of(each.text) for each in (first, second)]
+        dates = [_dates_of(statement.text) for statement in (first, second)]
         return all(len(of_statement) == 1 for of_statement in dates) and _dates_differ(dates[0][0], dates[1][0])
-    names = [new_names(each, question) for each in (first, second)]
+    names = [new_names(statement, question) for statement in (first, second)]
     return all(len(of_statement) == 1 for of_statement in names) and set(names[0][0]).isdisjoint(names[1][0])
 
 
 def gives_other_numbers(first: Statement, second: Statement, question: QuestionTerms) -> bool:
     """Whether statements of two documents give numbers that are not in the question, and no value that both give."""
-    if first.quote.document == second.quote.document or question.asks == "person":
+    if first.document == second.document or question.asks == "person":
         return False
-    values, others = _values(first, question), _values(second, question)
-    return all(new_numbers(one, question) for one in (first, second)) and values.isdisjoint(others)
+    values, other_values = _values(first, question), _values(second, question)
+    return all(new_numbers(statement, question) for statement in (first, second)) and values.isdisjoint(other_values)
 
 
 def _values(statement: Statement, question: QuestionTerms) -> frozenset[Hashable]:
@@ -78,25 +73,25 @@ def _values(statement: Statement, question: QuestionTerms) -> frozenset[Hashable
     times = frozenset[Hashable](minutes for _, minutes in facts.clocks).union(
         (d.year, d.month, d.day) for d in facts.dates
     )
-    numbers = frozenset[Hashable](one.value for one in amounts if not (one.year or (asks_time and one.is_money)))
-    return (asks_time and times) or numbers
+    numbers = (amount for amount in amounts if not (amount.year or (asks_time and amount.is_money)))
+    return (asks_time and times) or frozenset(amount.value for amount in numbers)
 
 
 def says_same(first: Statement, second: Statement, question: QuestionTerms) -> bool:
     """Whether two statements give the same value, both allow or both forbid it, or one only says more."""
     if denies(first.text) == denies(second.text):
-        if question.asks == "yes_or_no" and all(_PERMITTING_WORD.search(one.text) for one in (first, second)):
+        if question.asks == "yes_or_no" and _both_permit(first, second):
             return True
-        own, its = (frozenset(each.words).difference(question.terms) for each in (first, second))
-        if own <= its or its <= own:
+        new_words = [frozenset(statement.words).difference(question.terms) for statement in (first, second)]
+        if new_words[0] <= new_words[1] or new_words[1] <= new_words[0]:
             return True
     return not _values(first, question).isdisjoint(_values(second, question))
 
 
 def says_otherwise(first: Statement, second: Statement, question: QuestionTerms) -> bool:
     """Whether statements of two documents give other values, are contrary, or differ in one place alone."""
-    values, others = _values(first, question), _values(second, question)
-    return bool(values and others and values.isdisjoint(others)) or differ_in_words(first, second, question)
+    values, other_values = _values(first, question), _values(second, question)
+    return bool(values and other_values and values.isdisjoint(other_values)) or differ_in_words(first, second, question)
 
 
 def is_contrary_of(first: Statement, second: Statement, question: QuestionTerms) -> bool:
@@ -104,22 +99,25 @@ def is_contrary_of(first: Statement, second: Statement, question: QuestionTerms)
 
     The first must have all words of what is asked about, or the heading above it the only one.
     """
-    asked, heading = question.subject - permission_stems(), words(first.quote.section or "")
-    said = frozenset(heading).union(first.words if len(asked) >= ENOUGH_TOGETHER else ())
-    is_of_it = bool(asked) and says_all(said, asked)
+    asked_words, heading = question.subject - permission_stems(), words(first.quote.section or "")
+    stated_words = frozenset(heading).union(first.words if len(asked_words) >= ENOUGH_TOGETHER else ())
+    is_of_it = bool(asked_words) and says_all(stated_words, asked_words)
     return are_contrary(first, second) or (is_of_it and _permit_differently(first, second))
 
 
 def _permit_differently(first: Statement, second: Statement) -> bool:
     """Whether both tell what is allowed, and only one denies it: "Nobody may smoke", "Smoking is permitted"."""
-    return denies(first.text) != denies(second.text) and all(
-        _PERMITTING_WORD.search(one.text) for one in (first, second)
-    )
+    return denies(first.text) != denies(second.text) and _both_permit(first, second)
+
+
+def _both_permit(first: Statement, second: Statement) -> bool:
+    """Whether both tell what is allowed, or that it is not."""
+    return all(_PERMITTING_WORD.search(statement.text) for statement in (first, second))
 
 
 def differ_in_words(first: Statement, second: Statement, question: QuestionTerms) -> bool:
     """Whether one of two documents states the contrary of the other, or differs from it in one place alone."""
-    if first.quote.document == second.quote.document:
+    if first.document == second.document:
         return False
     return (
         _permit_differently(first, second)
@@ -131,7 +129,7 @@ def differ_in_words(first: Statement, second: Statement, question: QuestionTerms
 def are_contrary(first: Statement, second: Statement) -> bool:
     """Whether one of two statements states the contrary of the other."""
     pairs = ((first, second), (second, first))
-    return any(find_contrary(one.text, [other.text], dict.fromkeys(one.words, 1.0)) for one, other in pairs)
+    return any(find_contrary(claim.text, [cited.text], dict.fromkeys(claim.words, 1.0)) for claim, cited in pairs)
 
 
 def _differ_in_one_place(first: Statement, second: Statement, question: QuestionTerms) -> bool:
@@ -139,7 +137,7 @@ def _differ_in_one_place(first: Statement, second: Statement, question: Question
 
     Both have something there that the question does not name, or one denies there what the other says.
     """
-    texts = [words(each.text, stem=False, keep_stop_words=True) for each in (first, second)]
+    texts = [words(statement.text, stem=False, keep_stop_words=True) for statement in (first, second)]
     start = _common_length(*texts)
     ends = [text[start:] for text in texts]
     end = _common_length(*(text[::-1] for text in ends))
@@ -147,8 +145,9 @@ def _differ_in_one_place(first: Statement, second: Statement, question: Question
     if not all(places):
         return any(places) and denies(first.text) != denies(second.text)
     if question.asks in ("date", "person"):
-        values, others = _values(first, question), _values(second, question)
-        if values & others or (question.asks == "date" and has_digit("".join(places)) and not values | others):
+        values, other_values = _values(first, question), _values(second, question)
+        is_unread = question.asks == "date" and has_digit("".join(places)) and not values | other_values
+        if values & other_values or is_unread:
             return False
     words_there = [set(words(place)) for place in places]
     is_short = max(len(place.split()) for place in places) <= start + end
@@ -170,14 +169,14 @@ def _clocks_differ(first: Statement, second: Statement, subject: Sequence[str]) 
 
     The question's words may be above the statements. The days that they name must be the same.
     """
-    both = (first, second)
-    if not all(says_all(words_with_headings(each.quote), subject) for each in both):
+    statements = (first, second)
+    if not all(says_all(words_with_headings(statement.quote), subject) for statement in statements):
         return False
-    facts = [read_evidence(each.text) for each in both]
-    days = [frozenset(NAMES_WEEKDAY.findall(each.text)) for each in both]
-    clocks = [[minutes for _, minutes in each.clocks] for each in facts]
-    single = all(len(found) == 1 for found in clocks) and not any(each.dates for each in facts)
-    verbs = [says_all(each.words, subject[-1:]) for each in both]
+    facts = [read_evidence(statement.text) for statement in statements]
+    days = [frozenset(NAMES_WEEKDAY.findall(statement.text)) for statement in statements]
+    clocks = [[minutes for _, minutes in evidence.clocks] for evidence in facts]
+    single = all(len(times) == 1 for times in clocks) and not any(evidence.dates for evidence in facts)
+    verbs = [says_all(statement.words, subject[-1:]) for statement in statements]
     return single and all(verbs) and days[0] == days[1] and clocks[0] != clocks[1]
 
 
@@ -185,19 +184,19 @@ def _dates_of(text: str) -> list[Date]:
     """The dates in a text; for a year alone, the month is 0."""
     facts = read_evidence(text)
     of_dates = {date.year for date in facts.dates}
-    years = (int(one.value) for one in facts.amounts if one.year)
+    years = (int(amount.value) for amount in facts.amounts if amount.year)
     return [*facts.dates, *(Date(str(year), month=0, day=None, year=year) for year in years if year not in of_dates)]
 
 
-def _dates_differ(one: Date, other: Date) -> bool:
-    if one.year is not None and other.year is not None and one.year != other.year:
+def _dates_differ(first: Date, second: Date) -> bool:
+    if first.year is not None and second.year is not None and first.year != second.year:
         return True
-    both_months = bool(one.month and other.month)
-    return both_months and not (one.confirmed_by(other) or other.confirmed_by(one))
+    both_months = bool(first.month and second.month)
+    return both_months and not (first.confirmed_by(second) or second.confirmed_by(first))
 
 
-def counts_differ(one: Statement, other: Statement, question: QuestionTerms) -> bool:
+def counts_differ(statement: Statement, other: Statement, question: QuestionTerms) -> bool:
     """Whether two statements count the same things, and neither has the other's number."""
-    pairs = ((one, other), (other, one))
+    pairs = ((statement, other), (other, statement))
     counts = [(counted_numbers(first, question), new_numbers(second, question)) for first, second in pairs]
     return all(counted and counted.isdisjoint(numbers) for counted, numbers in counts)

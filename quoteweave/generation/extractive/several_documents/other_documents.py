@@ -6,7 +6,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
 from quoteweave.core.text.tokens import has_digit, words
 from quoteweave.generation.answer_text import join_with_and
-from quoteweave.generation.extractive.acts.told_amounts import new_numbers
+from quoteweave.generation.extractive.acts.stated_amounts import new_numbers
 from quoteweave.generation.extractive.asked_headings import headed_statements
 from quoteweave.generation.extractive.criteria.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.locating import LocatedQuote
@@ -34,7 +34,7 @@ def other_documents_note(documents: Iterable[str]) -> tuple[str, ...]:
     return (OTHER_DOCUMENTS.format(len(names), join_with_and(names[:MAX_NAMED])),)
 
 
-def _of_further(context: Context) -> Context:
+def _further_context(context: Context) -> Context:
     """The context with the quotes of further documents in place of its own."""
     texts, images = (tuple(hit for hit in context.further if hit.quote.kind == kind) for kind in ("text", "image"))
     return context.model_copy(update={"texts": texts, "images": images, "further": ()})
@@ -44,68 +44,72 @@ def further_answers(
     question: QuestionTerms, weights: Mapping[str, float], context: Context, limit: int
 ) -> list[Statement]:
     """The statements of further documents under a heading that asks the question; if none does, what answers it."""
-    further = _of_further(context)
+    further = _further_context(context)
     rows = find_rows(further, question, weights)
     statements = text_statements(further, limit) + image_statements(further, question, weights, rows, limit)
     if sections := headed_statements(statements, question, further):
-        return [one for section in sections for one in section]
+        return [statement for section in sections for statement in section]
     criteria = AnswerCriteria(question, weights, further)
-    return [one for one in statements if criteria.answers(one)]
+    return [statement for statement in statements if criteria.answers(statement)]
 
 
-def stating_otherwise(
-    shown: Sequence[Statement], others: Collection[Statement], question: QuestionTerms, *, by_heading: bool = False
+def documents_stating_otherwise(
+    shown: Sequence[Statement], candidates: Collection[Statement], question: QuestionTerms, *, by_heading: bool = False
 ) -> list[str]:
     """The documents of which a statement says otherwise than one that is shown, and none says the same as one of them.
 
     Under headings that ask the question (`by_heading`), what is not the same says otherwise.
     """
-    same = {one.quote.document for one in others if any(says_same(one, known, question) for known in shown)}
-    same.update(one.quote.document for one in shown)
-    otherwise = (one for one in others if by_heading or any(says_otherwise(one, known, question) for known in shown))
-    return [one.quote.document for one in otherwise if one.quote.document not in same]
+    same, otherwise = {statement.document for statement in shown}, list[str]()
+    for statement in candidates:
+        if any(says_same(statement, known, question) for known in shown):
+            same.add(statement.document)
+        if by_heading or any(says_otherwise(statement, known, question) for known in shown):
+            otherwise.append(statement.document)
+    return [document for document in otherwise if document not in same]
 
 
-def asking_too(
-    question: QuestionTerms, weights: Mapping[str, float], context: Context, found: Sequence[Procedure], limit: int
+def documents_asking_too(
+    question: QuestionTerms, weights: Mapping[str, float], context: Context, procedures: Sequence[Procedure], limit: int
 ) -> list[str]:
     """The documents with further procedures, or with a heading that asks the question, besides those that are shown."""
-    cited = {one.quotes[0].document for one in found[:MAX_LISTS]}
-    beyond = _of_further(context)
-    told: list[tuple[str, Sequence[Step | Statement]]] = [
-        (one.quotes[0].document, one.steps) for one in (*found, *find_procedures(question, beyond, weights, limit))
-    ]
+    cited = {procedure.document for procedure in procedures[:MAX_LISTS]}
+    beyond = _further_context(context)
+    all_procedures = (*procedures, *find_procedures(question, beyond, weights, limit))
+    answers: list[tuple[str, Sequence[Step | Statement]]] = [(entry.document, entry.steps) for entry in all_procedures]
     for within in (context, beyond):
         sections = headed_statements(text_statements(within, limit), question, within)
-        told += [(own[0].quote.document, own) for own in sections]
-    said = [(document, frozenset(words(" ".join(one.text for one in parts)))) for document, parts in told]
-    shown = [own for document, own in said if document in cited]
+        answers += [(section[0].document, section) for section in sections]
+    word_sets = [(document, frozenset(words(" ".join(part.text for part in parts)))) for document, parts in answers]
+    shown = [text_words for document, text_words in word_sets if document in cited]
     return [
         document
-        for document, own in said
-        if document not in cited and not any(own <= known or known <= own for known in shown)
+        for document, text_words in word_sets
+        if document not in cited and not any(text_words <= known or known <= text_words for known in shown)
     ]
 
 
-def bearing_otherwise(question: QuestionTerms, context: Context, places: Sequence[LocatedQuote]) -> list[str]:
+def documents_bearing_otherwise(question: QuestionTerms, context: Context, places: Sequence[LocatedQuote]) -> list[str]:
     """The documents of which a sentence with all words of the question has another number than those of the places.
 
     They must be much alike: as no sentence surely answers the question, others cannot be compared.
     """
-    subject, ids = question.subject, {one.quote.id for one in places}
+    subject, ids = question.subject, {place.quote.id for place in places}
     if not (subject and question.analysis.wants_number):
         return []
+    contexts = (context, _further_context(context))
+    statements = [entry for within in contexts for entry in text_statements(within, MAX_ANALYSED_CHARACTERS)]
     statements = [
-        one
-        for within in (context, _of_further(context))
-        for one in text_statements(within, MAX_ANALYSED_CHARACTERS)
-        if says_all((*one.words, *words(one.quote.section or "")), subject) and new_numbers(one, question)
+        statement
+        for statement in statements
+        if says_all((*statement.words, *words(statement.quote.section or "")), subject)
+        and new_numbers(statement, question)
     ]
-    shown = [one for one in statements if one.quote.id in ids]
-    alike = [one for one in statements if any(_alike(one, each) for each in shown)]
-    return stating_otherwise(shown, alike, question)
+    shown = [statement for statement in statements if statement.quote.id in ids]
+    alike = [statement for statement in statements if any(_are_alike(statement, known) for known in shown)]
+    return documents_stating_otherwise(shown, alike, question)
 
 
-def _alike(one: Statement, other: Statement) -> bool:
-    texts = ([word for word in each.words if not has_digit(word)] for each in (one, other))
+def _are_alike(first: Statement, second: Statement) -> bool:
+    texts = ([word for word in statement.words if not has_digit(word)] for statement in (first, second))
     return overlap(*texts) > MAX_UNLIKE

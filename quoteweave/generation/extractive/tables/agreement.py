@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.statements import Statement, picture_text
+from quoteweave.generation.extractive.statements import Statement, head_line
 from quoteweave.generation.extractive.tables.cells import FoundRow
 from quoteweave.generation.extractive.tables.heads import read_rows
 from quoteweave.generation.gate.amounts import Amount, read_amounts
@@ -45,69 +45,71 @@ def split_by_agreement(
     the second list, those that are more likely meant come first. `weights` are of the question's words.
     """
     differing = list[Statement]()
-    remaining = [*(one for one in answering if one.rows), *competing]
+    remaining = [*(statement for statement in answering if statement.rows), *competing]
     while remaining:
         group = _with_same_rows(remaining[0], remaining)
-        remaining = [one for one in remaining if not _in(one, group)]
+        remaining = [statement for statement in remaining if not _is_among(statement, group)]
         if not _agree(group):
-            likely = _best(group, question, weights)
-            agreed = _agree(likely) and any(_in(one, answering) for one in likely)
+            likely = _likeliest(group, question, weights)
+            agreed = _agree(likely) and any(_is_among(statement, answering) for statement in likely)
             differing += [
-                one for one in (*likely, *group) if not (_in(one, differing) or (agreed and _in(one, likely)))
+                statement
+                for statement in (*likely, *group)
+                if not (_is_among(statement, differing) or (agreed and _is_among(statement, likely)))
             ]
-    sure = [one for one in answering if not _in(one, differing)]
-    return [one for one in sure if not _is_cut(one, sure)], differing
+    sure = [statement for statement in answering if not _is_among(statement, differing)]
+    return [statement for statement in sure if not _is_cut(statement, sure)], differing
 
 
-def _in(statement: Statement, group: Sequence[Statement]) -> bool:
-    return any(statement is one for one in group)
+def _is_among(statement: Statement, group: Sequence[Statement]) -> bool:
+    return any(statement is member for member in group)
 
 
 def _with_same_rows(first: Statement, statements: Sequence[Statement]) -> list[Statement]:
     """The statements of the first one's document that have a row of the same name."""
     names = {row.naming_words for row in first.rows}
-    own = (one for one in statements if one.quote.document == first.quote.document)
-    return [one for one in own if any(row.naming_words in names for row in one.rows)]
+    of_document = (statement for statement in statements if statement.document == first.document)
+    return [statement for statement in of_document if any(row.naming_words in names for row in statement.rows)]
 
 
 def _agree(group: Sequence[Statement]) -> bool:
     """Whether rows of the same name have the same values, as far as both have some."""
     by_name: dict[frozenset[str], list[FoundRow]] = {}
-    for row in (row for one in group for row in one.rows if row.cells):
+    for row in (row for statement in group for row in statement.rows if row.cells):
         by_name.setdefault(row.naming_words, []).append(row)
-    return all(_same(rows[0], other) for rows in by_name.values() for other in rows[1:])
+    return all(_have_same_cells(rows[0], other) for rows in by_name.values() for other in rows[1:])
 
 
-def _same(first: FoundRow, second: FoundRow) -> bool:
-    few, many = sorted(([cell for _, cell in row.cells] for row in (first, second)), key=len)
-    return all(any(_same_value(cell, given) for given in many) for cell in few)
+def _have_same_cells(first: FoundRow, second: FoundRow) -> bool:
+    fewer, more = sorted(([cell for _, cell in row.cells] for row in (first, second)), key=len)
+    return all(any(_are_same_value(cell, other_cell) for other_cell in more) for cell in fewer)
 
 
-def _same_value(one: str, other: str) -> bool:
+def _are_same_value(first_cell: str, second_cell: str) -> bool:
     """Whether two cells have the same words or the same number, which one of them may have rounded or scaled.
 
     One text may lack its end, in a part of a table whose cell goes on in the next line.
     """
-    first, second = (read_amounts(normalize_notation(cell)) for cell in (one, other))
-    if _begins(one, other) or _begins(other, one):
+    first_amounts, second_amounts = (read_amounts(normalize_notation(cell)) for cell in (first_cell, second_cell))
+    if _begins(first_cell, second_cell) or _begins(second_cell, first_cell):
         return True
-    if len(first) != 1 or len(second) != 1:
-        return words(one) == words(other)
-    return _rounds_to(first[0], second[0]) or _rounds_to(second[0], first[0])
+    if len(first_amounts) != 1 or len(second_amounts) != 1:
+        return words(first_cell) == words(second_cell)
+    return _rounds_to(first_amounts[0], second_amounts[0]) or _rounds_to(second_amounts[0], first_amounts[0])
 
 
-def _begins(one: str, other: str) -> bool:
+def _begins(beginning: str, cell: str) -> bool:
     """Whether a cell of words begins another."""
-    first, second = words(one, keep_stop_words=True), words(other, keep_stop_words=True)
+    first, second = words(beginning, keep_stop_words=True), words(cell, keep_stop_words=True)
     return MIN_BEGUN <= len(first) < len(second) and second[: len(first)] == first
 
 
-def _is_cut(statement: Statement, others: Sequence[Statement]) -> bool:
+def _is_cut(statement: Statement, statements: Sequence[Statement]) -> bool:
     """Whether the cells of a statement are the beginnings of those of another of its document."""
-    own = [cell for row in statement.rows for _, cell in row.cells]
-    of_document = (one for one in others if own and one.quote.document == statement.quote.document)
-    wholes = ([cell for row in one.rows for _, cell in row.cells] for one in of_document)
-    return any(len(whole) == len(own) and all(map(_begins, own, whole)) for whole in wholes)
+    cells = [cell for _, cell in statement.cells]
+    of_document = (other for other in statements if cells and other.document == statement.document)
+    wholes = ([cell for _, cell in other.cells] for other in of_document)
+    return any(len(whole_cells) == len(cells) and all(map(_begins, cells, whole_cells)) for whole_cells in wholes)
 
 
 def _rounds_to(exact: Amount, rounded: Amount) -> bool:
@@ -118,30 +120,29 @@ def _rounds_to(exact: Amount, rounded: Amount) -> bool:
     return any(step > exact.step and abs(exact.value - scale * rounded.value) * 2 <= step for scale, step in steps)
 
 
-def _best(group: Sequence[Statement], question: QuestionTerms, weights: Mapping[str, float]) -> list[Statement]:
+def _likeliest(group: Sequence[Statement], question: QuestionTerms, weights: Mapping[str, float]) -> list[Statement]:
     """The statements whose table's head fits the day asked for, and of these, those whose titles say most.
 
     If these differ, those whose title has the name of their row.
     """
     if _ON_A_DAY.search(question.text):
-        group = [one for one in group if not _is_of_period(one)] or group
-    named = {word for one in group for row in one.rows for word in row.naming_words}
-    rest = {word: weight for word, weight in weights.items() if not (word in named or is_of_date(word))}
-    worth = [coverage(rest, _names_around(one)) for one in group]
-    best = [one for one, value in zip(group, worth, strict=True) if value >= max(worth)]
-    titled = [one for one in best if any(row.naming_words <= _names_around(one) for row in one.rows)]
+        group = [statement for statement in group if not _is_of_period(statement)] or group
+    named_words = {word for statement in group for row in statement.rows for word in row.naming_words}
+    other_weights = {word: weight for word, weight in weights.items() if not (word in named_words or is_of_date(word))}
+    worth = [coverage(other_weights, _names_around(statement)) for statement in group]
+    best = [statement for statement, value in zip(group, worth, strict=True) if value >= max(worth)]
+    titled = [answer for answer in best if any(row.naming_words <= _names_around(answer) for row in answer.rows)]
     return best if _agree(best) else titled or best
 
 
 def _is_of_period(statement: Statement) -> bool:
     """Whether the head or the title of a table names periods, and not days: "52 weeks ended August 30, 2020"."""
     quote = statement.quote
-    head = picture_text(quote).partition("\n")[0]
-    return _PERIOD.search(f"{quote.caption or ''}\n{' '.join(map(' '.join, read_rows(head)))}") is not None
+    head = " ".join(map(" ".join, read_rows(head_line(quote))))
+    return _PERIOD.search(f"{quote.caption or ''}\n{head}") is not None
 
 
 def _names_around(statement: Statement) -> set[str]:
     """The words of the titles above a table, and of the names of the columns that its cells are in."""
     quote = statement.quote
-    columns = (name for row in statement.rows for name, _ in row.cells)
-    return set(words("\n".join([quote.caption or "", quote.section or "", *columns])))
+    return set(words("\n".join([quote.caption or "", quote.section or "", *statement.column_names])))

@@ -102,14 +102,10 @@ _LETTERS = lazy_regex(r"[^\W\d_]")
 def calculation_words() -> frozenset[str]:
     """Words that ask for a calculation and name no table cell, tokenised by `core.text.tokens.words`."""
     tables = ("calculations", "limits", "extremes")
-    found = (
-        word
-        for each in question_languages()
-        for table in tables
-        for said in each.get(table, {}).values()
-        for word in said
+    entries = (
+        entry for language in question_languages() for table in tables for entry in language.get(table, {}).values()
     )
-    return frozenset(stem for word in found for stem in words(word, keep_stop_words=True))
+    return frozenset(stem for entry in entries for word in entry for stem in words(word, keep_stop_words=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +132,7 @@ class CellSelection:
     of: str
     """The name of their column, or of their row."""
     cells: tuple[NumberCell, ...]
-    whole: bool
+    is_whole_column: bool = False
     """Whether they are a whole column, of which the question names no row."""
     has_total: bool = False
     """Whether the table has a row of totals or the like besides."""
@@ -183,7 +179,7 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
 
 def _are_numbered(selection: CellSelection) -> bool:
     """Whether numbers other than years name most rows: "72 is the highest" of offsets tells nobody a thing."""
-    numbers = [one for one in selection.cells if one.name.isdecimal() and not RECENT_YEAR.fullmatch(one.name)]
+    numbers = [cell for cell in selection.cells if cell.name.isdecimal() and not RECENT_YEAR.fullmatch(cell.name)]
     return 2 * len(numbers) > len(selection.cells)
 
 
@@ -217,23 +213,23 @@ def _naming_terms(question: QuestionTerms, of_all: "re.Match[str] | None", *, dr
 def _with_unit(analysis: QuestionAnalysis) -> str:
     """The number above or below which something is asked for, with its unit: "60 euros"."""
     number = analysis.threshold.number if analysis.threshold else ""
-    found = re.search(rf"{re.escape(number)}\s?[^\W\d_]{{1,12}}", analysis.text)
-    amounts = read_amounts(normalize_notation(found[0])) if found else []
-    return found[0] if found and len(amounts) == 1 and amounts[0].unit is not None else number
+    match = re.search(rf"{re.escape(number)}\s?[^\W\d_]{{1,12}}", analysis.text)
+    amounts = read_amounts(normalize_notation(match[0])) if match else []
+    return match[0] if match and len(amounts) == 1 and amounts[0].unit is not None else number
 
 
 def _is_all(selection: CellSelection, number: str | None) -> bool:
     """Whether these are all cells of a column, as many as the question says, in a table that has no total itself."""
     spelled = number is None or number.isdigit()
     counted = None if number is None else int(number) if spelled else 2 + _SMALL_NUMBERS.index(number.casefold())
-    return selection.whole and not selection.has_total and counted in (None, len(selection.cells))
+    return selection.is_whole_column and not selection.has_total and counted in (None, len(selection.cells))
 
 
 def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> CellSelection | None:
     """Find the cells that the question names; for a whole column, those of all rows. Totals are left out."""
     lines = read_rows(text)
-    (header, rows), *others = parts_of(lines)
-    in_table = list(header) in lines and not others
+    (header, rows), *other_parts = parts_of(lines)
+    in_table = list(header) in lines and not other_parts
     header, rows = without_numbering(header, rows)
     rows_but_totals = [row for row in rows if row[0] and not _TOTAL.search(row[0])]
     # A header that lacks a name need not lack the first; and if the name of a row is missing, whole rows may be, too.
@@ -244,35 +240,36 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
     columns = _distinguished(columns, header, question)
     chosen = _in_order_of(question.text, [row for row in rows_but_totals if _is_named(row[0], terms)])
     if len(columns) == 1 and len(chosen) > 1:
-        return _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in chosen], whole=False)
+        return _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in chosen])
     if len(columns) == 1 and not chosen:
         if terms & {word for row in rows_but_totals for word in words(row[0])} - set(words(" ".join(header))):
             return None  # some rows are meant, and it is not certain which
-        column = _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in rows_but_totals], whole=True)
-        return replace(column, has_total=len(rows_but_totals) < len(rows), named_by=header[0]) if column else None
+        column = _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in rows_but_totals])
+        has_total = len(rows_but_totals) < len(rows)
+        return replace(column, is_whole_column=True, has_total=has_total, named_by=header[0]) if column else None
     if len(chosen) == 1 and columns:
         row = chosen[0]
-        return _cells(row[0], [(header[at], cell_of(row, at)) for at in columns], whole=False)
+        return _cells(row[0], [(header[at], cell_of(row, at)) for at in columns])
     return None
 
 
 def _columns_like(header: Sequence[str], terms: Set[str], question: QuestionTerms) -> list[int]:
     """The only column that has a word of the question in its name, or is named after what "most expensive" measures."""
     like = [at for at in range(1, len(header)) if not terms.isdisjoint(words(header[at]))]
-    if not like and (asked := _MEASURED.search(question.text)) is not None:
-        measure = words(_MEASURES[asked[1].casefold()])
+    if not like and (match := _MEASURED.search(question.text)) is not None:
+        measure = words(_MEASURES[match[1].casefold()])
         of = words_alike(measure[0]).union(measure)
         like = [at for at in range(1, len(header)) if of.intersection(words(header[at]))]
     if not like:  # "Which lamps cost more than 60 euros?" of a column "Price"
-        said = [(at, frozenset(words(header[at]))) for at in range(1, len(header))]
-        like = [at for at, own in said if not terms.isdisjoint(with_words_alike(own, terms))]
+        names = ((at, frozenset(words(header[at]))) for at in range(1, len(header)))
+        like = [at for at, name_words in names if not terms.isdisjoint(with_words_alike(name_words, terms))]
     return like if len(like) == 1 and not _TOTAL.search(header[like[0]]) else []
 
 
 def _is_named(name: str, terms: Set[str]) -> bool:
     """Whether the question contains all words of a name, except a unit in brackets and those that only ask."""
-    own = set(words(UNIT.sub("", name))) - interrogative_words()
-    return bool(own) and own <= terms
+    name_words = set(words(UNIT.sub("", name))) - interrogative_words()
+    return bool(name_words) and name_words <= terms
 
 
 def _distinguished(columns: Sequence[int], header: Sequence[str], question: QuestionTerms) -> list[int]:
@@ -285,11 +282,16 @@ def _distinguished(columns: Sequence[int], header: Sequence[str], question: Ques
 
 def _in_order_of(question: str, rows: Rows) -> Rows:
     """Order rows as in the question: the ratio of timber to grain is not that of grain to timber."""
-    asked = words(question)
-    return sorted(rows, key=lambda row: min((asked.index(word) for word in words(row[0]) if word in asked), default=0))
+    question_words = words(question)
+
+    def first_place(row: Sequence[str]) -> int:
+        return min((question_words.index(word) for word in words(row[0]) if word in question_words), default=0)
+
+    return sorted(rows, key=first_place)
 
 
-def _cells(of: str, named_texts: Sequence[tuple[str, str]], *, whole: bool) -> CellSelection | None:
+def _cells(of: str, named_texts: Sequence[tuple[str, str]]) -> CellSelection | None:
+    """The cells with these names and texts; None unless each is a single number, and all have one unit."""
     cells = []
     for name, text in named_texts:
         amounts, form = read_amounts(normalize_notation(text)), _CELL.fullmatch(text.strip())
@@ -298,16 +300,16 @@ def _cells(of: str, named_texts: Sequence[tuple[str, str]], *, whole: bool) -> C
         negative = set(form["sign"] + form["inner"]) & set("-−–(")
         value = -amounts[0].value if negative else amounts[0].value
         cells.append(NumberCell(name, text, value, amounts[0].unit))
-    return CellSelection(of, tuple(cells), whole) if cells and len({cell.unit for cell in cells}) == 1 else None
+    return CellSelection(of, tuple(cells)) if len({cell.unit for cell in cells}) == 1 else None
 
 
 def _describe_extreme(selection: CellSelection, extreme: Extreme) -> str:
     """`in 2022, Container is the highest of 3 rows: 1,310, before Grain with 512`; "" for a tie."""
-    if len(selection.cells) < MIN_ROWS or not selection.whole:
+    if len(selection.cells) < MIN_ROWS or not selection.is_whole_column:
         return ""
-    others = [cell for cell in selection.cells if _OTHERS.match(cell.name)]
+    remainders = [cell for cell in selection.cells if _OTHERS.match(cell.name)]
     first, second = sorted(selection.cells, key=lambda cell: cell.value, reverse=extreme == "highest")[:2]
-    if first.value == second.value or first in others or (others and extreme == "lowest"):
+    if first.value == second.value or first in remainders or (remainders and extreme == "lowest"):
         return ""
     sentence = f"in {selection.of}, {first.name} is the {extreme} of {len(selection.cells)} rows: {first.text}"
     return f"{sentence}, before {second.name} with {second.text}"
@@ -316,7 +318,7 @@ def _describe_extreme(selection: CellSelection, extreme: Extreme) -> str:
 def _describe_beyond(selection: CellSelection, number: str, limit: Threshold) -> str:
     """`in 2022, 2 of 3 rows are above 500: Container (1,310) and Grain (512)`; `number` is the limit with its unit."""
     amounts = read_amounts(normalize_notation(number))
-    if len(selection.cells) < MIN_ROWS or not selection.whole or len(amounts) != 1:
+    if len(selection.cells) < MIN_ROWS or not selection.is_whole_column or len(amounts) != 1:
         return ""
     value, unit = amounts[0].value, selection.cells[0].unit
     # The unit may be in the heading ("above 10 %", "Share (%)"), or not be said ("over 200,000", in a column of euros).
@@ -358,7 +360,11 @@ def _describe_combined(selection: CellSelection, calculation: Calculation) -> st
     """`in 2022, the sum of Grain (512) and Timber (318) is 830`; "" where the operands are uncertain."""
     cells, values = selection.cells, [cell.value for cell in selection.cells]
     pair = len(cells) == 2
-    if len(cells) < 2 or len(cells) > MAX_SHOWN or (selection.whole and calculation in ("difference", "ratio")):
+    if (
+        len(cells) < 2
+        or len(cells) > MAX_SHOWN
+        or (selection.is_whole_column and calculation in ("difference", "ratio"))
+    ):
         return ""
     if calculation == "difference" and pair:
         value = abs(values[0] - values[1])
@@ -382,5 +388,5 @@ def _describe_combined(selection: CellSelection, calculation: Calculation) -> st
 
 def _currency(cells: Sequence[NumberCell]) -> str:
     """The sign of a currency that all cells have before their numbers; "" where one has none or another."""
-    found = {price[1] if (price := _PRICE.fullmatch(cell.text.strip())) else "" for cell in cells}
-    return found.pop() if len(found) == 1 else ""
+    signs = {price[1] if (price := _PRICE.fullmatch(cell.text.strip())) else "" for cell in cells}
+    return signs.pop() if len(signs) == 1 else ""

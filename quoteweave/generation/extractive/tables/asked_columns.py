@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import AnswerType, words_alike
 from quoteweave.core.text.question_words import Quantity
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import has_digit, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.extractive.tables.asked_names import (
     FISCAL,
@@ -14,7 +14,7 @@ from quoteweave.generation.extractive.tables.asked_names import (
     TOTAL_ALONE,
     AskedCells,
     best_matching_names,
-    is_said,
+    is_stated_cell,
     name_of_row,
     years_in,
 )
@@ -67,7 +67,7 @@ def asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> li
         or _columns_of_doers(header, question)
         or _columns_of_dates(header, question.dates)
         or _columns_of_years(header, words_but_fiscal)
-        or _beside_told(header, rows, words_but_fiscal)
+        or _columns_beside_stated_cell(header, rows, words_but_fiscal)
         or _columns_of_numbers(rows, words_but_fiscal)
         or _columns_of_quantity(header, rows, question.quantity)
         or _columns_of_totals(header)
@@ -99,7 +99,7 @@ def _without_doers(header: Sequence[str], question: AskedCells) -> list[str]:
 
 def _besides_names(question_words: Collection[str], rows: Rows) -> set[str]:
     """The question's words, without those that name rows: "operating income" asks for no column "U.S. Operations"."""
-    naming = {word for row in rows for word in name_of_row(row[0]) if not any(map(str.isdigit, word))}
+    naming = {word for row in rows for word in name_of_row(row[0]) if not has_digit(word)}
     return set(question_words) - naming
 
 
@@ -117,10 +117,9 @@ def _columns_named(header: Sequence[str], question_words: Collection[str], weigh
 def _columns_alike(header: Sequence[str], question_words: Collection[str]) -> list[int]:
     """The only column whose name says a word of the question in another way: "Price", for what something costs."""
     names = [frozenset(words(name)) for name in header]
-    found = [
-        at for at, own in enumerate(names) if at and any(not words_alike(one).isdisjoint(own) for one in question_words)
-    ]
-    return found if len(found) == 1 else []
+    alike = frozenset[str]().union(*map(words_alike, question_words))
+    columns = [at for at, name_words in enumerate(names) if at and not alike.isdisjoint(name_words)]
+    return columns if len(columns) == 1 else []
 
 
 def _columns_of_kind(header: Sequence[str], rows: Rows, asks: AnswerType) -> list[int]:
@@ -130,14 +129,14 @@ def _columns_of_kind(header: Sequence[str], rows: Rows, asks: AnswerType) -> lis
         of_kind = [at for at in range(1, len(header)) if all(has_kind(cell_of(row, at)) for row in rows)]
         return of_kind if rows and len(of_kind) == 1 else []
     kind = COUNTS if asks == "count" else PLACES if asks == "place" else None
-    found = [at for at, name in enumerate(header) if kind and at and kind.fullmatch(name)]
-    return found if len(found) == 1 else []
+    columns = [at for at, name in enumerate(header) if kind and at and kind.fullmatch(name)]
+    return columns if len(columns) == 1 else []
 
 
 def _columns_of_doers(header: Sequence[str], question: AskedCells) -> list[int]:
     """The only column that names who does what the question says, if it asks who: "Preacher", of "Who preaches?"."""
-    found = [at for at, name in enumerate(header) if at and acts_of_doer(name, question.text, question.words)]
-    return found if question.asks == "person" and len(found) == 1 else []
+    columns = [at for at, name in enumerate(header) if at and acts_of_doer(name, question.text, question.words)]
+    return columns if question.asks == "person" and len(columns) == 1 else []
 
 
 def acts_of_doer(name: str, question: str, question_words: Collection[str]) -> frozenset[str]:
@@ -155,7 +154,7 @@ def acts_of_doer(name: str, question: str, question_words: Collection[str]) -> f
     return frozenset(word for word in question_words if not acts.isdisjoint({word, *words_alike(word)}))
 
 
-def _beside_told(header: Sequence[str], rows: Rows, question_words: Collection[str]) -> list[int]:
+def _columns_beside_stated_cell(header: Sequence[str], rows: Rows, question_words: Collection[str]) -> list[int]:
     """All columns, if the question says all of one cell: what is to be done "by 5 April".
 
     Empty if the others hold no words, or are many.
@@ -163,9 +162,9 @@ def _beside_told(header: Sequence[str], rows: Rows, question_words: Collection[s
     if len(rows) != 1 or not header or len(rows[0]) > MAX_WHOLE_ROW:
         return []
     filled = [at for at in range(1, len(rows[0])) if cell_of(rows[0], at)]
-    rest = [at for at in filled if not is_said(rows[0][at], question_words)]
-    in_words = all(sum(word.isalpha() for word in rows[0][at].split()) > 1 for at in rest)
-    return filled if len(filled) - len(rest) == 1 and in_words else []
+    other_columns = [at for at in filled if not is_stated_cell(rows[0][at], question_words)]
+    in_words = all(sum(word.isalpha() for word in rows[0][at].split()) > 1 for at in other_columns)
+    return filled if len(filled) - len(other_columns) == 1 and in_words else []
 
 
 def _only_filled(rows: Rows) -> list[int]:
@@ -191,12 +190,12 @@ def _columns_of_years(header: Sequence[str], question_words: Collection[str]) ->
     """
     years = years_in(question_words)
     columns = [[at for at, name in enumerate(header) if at and year in words(name)] for year in years]
-    return sorted(at for (at,) in columns) if all(len(each) == 1 for each in columns) else []
+    return sorted(at for (at,) in columns) if all(len(columns_of_year) == 1 for columns_of_year in columns) else []
 
 
 def _columns_of_numbers(rows: Rows, question_words: Collection[str]) -> list[int]:
     """The columns, except the first, that contain a number of the question."""
-    numbers = {word for word in question_words if any(map(str.isdigit, word))}
+    numbers = {word for word in question_words if has_digit(word)}
     return sorted({at for row in rows for at, cell in enumerate(row) if at and numbers.intersection(words(cell))})
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import AnswerType, interrogative_words, request_words, words_alike
 from quoteweave.core.text.question_words import Quantity, verbs_of
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import has_digit, words
 from quoteweave.core.text.units import find_unit
 from quoteweave.generation.extractive.tables.heads import YEAR, Rows
 from quoteweave.generation.gate.dates import Date, extract_dates, is_of_date
@@ -71,13 +71,13 @@ class AskedCells:
 def chosen_rows(header: Sequence[str], rows: Rows, question: AskedCells) -> list[Sequence[str]]:
     """The rows that the question names; those that the table's title names, too, only if there is no other."""
     row_words, title_words = question.in_rows, question.title_words
-    of = {*title_words, *question.words_above, *words(" ".join(header))}
+    named_words = {*title_words, *question.words_above, *words(" ".join(header))}
     nouns = _nouns(question) if question.dates else frozenset[str]()
     rows = [
         row
         for row in rows
         if not _is_another_letter(row[0], question.text)
-        and not (question.dates and _is_date(row[0]) and not _is_dated_as_asked(row, question, nouns, of))
+        and not (question.dates and _is_date(row[0]) and not _is_dated_as_asked(row, question, nouns, named_words))
     ]
     names = [name_of_row(row[0]) for row in rows]
     best = best_matching_names([row[0] for row in rows], row_words, question.weights, least=1.0)
@@ -95,9 +95,9 @@ def chosen_rows(header: Sequence[str], rows: Rows, question: AskedCells) -> list
     ]
     if besides and all(names[at].issubset(title_words) for at in best):
         best = []
-    if any(TOTAL_ALONE.fullmatch(rows[at][0]) for at in best) and not _are_of(row_words, of):
+    if any(TOTAL_ALONE.fullmatch(rows[at][0]) for at in best) and not _are_of(row_words, named_words):
         return []  # a total of other things
-    return _told_by_cell([rows[at] for at in sorted((*best, *besides))], row_words)
+    return _row_with_stated_cell([rows[at] for at in sorted((*best, *besides))], row_words)
 
 
 def _is_another_letter(name: str, question: str) -> bool:
@@ -128,8 +128,8 @@ def _is_dated_as_asked(
     months = {date.month for date in extract_dates(row[0])[0] if date.day is None}
     if any(date.day is not None and date.month in months for date in question.dates):
         return False
-    said = {*named_words, *request_stems(), *words(" ".join(row))}
-    return all(word in said or not words_alike(word).isdisjoint(said) for word in nouns)
+    row_words = {*named_words, *request_stems(), *words(" ".join(row))}
+    return all(word in row_words or not words_alike(word).isdisjoint(row_words) for word in nouns)
 
 
 def spans_year(name: str, years: Collection[str]) -> bool:
@@ -146,12 +146,12 @@ def dated_words(name: str, question: AskedCells) -> frozenset[str]:
     dates = extract_dates(name)[0]
     if len(dates) != 1 or len(question.dates) != 1 or not _is_date(name):
         return frozenset()
-    (own,), (asked,) = dates, question.dates
-    said = frozenset(word for word in question.words if is_of_date(word) and (own.year or word != str(asked.year)))
-    at_end = _END_OF.search(question.text[: question.text.find(asked.text)]) is not None
-    is_last = at_end and own.day == monthrange(own.year or LEAP_YEAR, own.month)[1]
-    is_alike = (own.day is None) == (asked.day is None) or is_last
-    return said if is_alike and asked.confirmed_by(own) else frozenset()
+    (row_date,), (question_date,) = dates, question.dates
+    date_words = frozenset(filter(is_of_date, question.words)) - (set() if row_date.year else {str(question_date.year)})
+    at_end = _END_OF.search(question.text[: question.text.find(question_date.text)]) is not None
+    is_last = at_end and row_date.day == monthrange(row_date.year or LEAP_YEAR, row_date.month)[1]
+    is_alike = (row_date.day is None) == (question_date.day is None) or is_last
+    return date_words if is_alike and question_date.confirmed_by(row_date) else frozenset()
 
 
 def _of_span(rows: Rows, question_words: Collection[str]) -> list[int]:
@@ -166,16 +166,16 @@ def _only_described(header: Sequence[str], rows: Rows, question: AskedCells) -> 
     """
     question_words, header_words = set(question.words) - {FISCAL}, set(words(" ".join(header)))
     measured = question.quantity.asked_by if question.quantity else ()
-    rest = {
+    subject_words = {
         word for word in question_words if word not in header_words and words_alike(word).isdisjoint(header_words)
     } - _ONE
-    rest -= interrogative_words() | request_stems() | {*words(" ".join(measured))}
+    subject_words -= interrogative_words() | request_stems() | {*words(" ".join(measured))}
     described = [
         at
         for at, row in enumerate(rows)
         if not is_of_others(row[0], question_words)
-        and (thing := name_of_row(thing_named(row[0])))
-        and thing <= rest <= name_of_row(row[0])
+        and (thing_words := name_of_row(name_without_description(row[0])))
+        and thing_words <= subject_words <= name_of_row(row[0])
     ]
     return only(described)
 
@@ -185,23 +185,23 @@ def only(places: list[int]) -> list[int]:
     return places if len(places) == 1 else []
 
 
-def thing_named(name: str) -> str:
+def name_without_description(name: str) -> str:
     """The name of a row without what describes the thing further."""
     return _DESCRIPTION.sub("", name)
 
 
-def _told_by_cell(rows: list[Sequence[str]], question_words: Collection[str]) -> list[Sequence[str]]:
+def _row_with_stated_cell(rows: list[Sequence[str]], question_words: Collection[str]) -> list[Sequence[str]]:
     """Of rows with the same name, the only one with another cell that the question has, with a number: "by 5 April"."""
     if len(rows) < 2 or len({row[0] for row in rows}) > 1:
         return rows
-    told = [row for row in rows if any(is_said(cell, question_words) for cell in row[1:])]
-    return told if len(told) == 1 else rows
+    matching_rows = [row for row in rows if any(is_stated_cell(cell, question_words) for cell in row[1:])]
+    return matching_rows if len(matching_rows) == 1 else rows
 
 
-def is_said(cell: str, question_words: Collection[str]) -> bool:
+def is_stated_cell(cell: str, question_words: Collection[str]) -> bool:
     """Whether a question says all of a cell that has a number and a word: "22 February"."""
-    own = set(words(cell))
-    return len(own) > 1 and own.issubset(question_words) and any(map(str.isdigit, cell))
+    cell_words = set(words(cell))
+    return len(cell_words) > 1 and cell_words.issubset(question_words) and has_digit(cell)
 
 
 def years_in(question_words: Collection[str]) -> set[str]:
@@ -211,13 +211,13 @@ def years_in(question_words: Collection[str]) -> set[str]:
 
 def _are_of(question_words: Collection[str], named_words: Collection[str]) -> bool:
     """Whether words that name something include those of a question, except years, totals and words that only ask."""
-    rest = (
+    subject_words = (
         {word for word in question_words if not TOTAL_ALONE.fullmatch(word)}
         - years_in(question_words)
         - {OTHER}
         - _TOTALS
     )
-    return rest - interrogative_words() - request_stems() <= {*named_words}
+    return subject_words - interrogative_words() - request_stems() <= {*named_words}
 
 
 def best_matching_names(
@@ -225,9 +225,9 @@ def best_matching_names(
 ) -> list[int]:
     """Indices of the names that match the question best, in order."""
     worth = dict[int, float]()
-    with_alike = {*question_words, *(other for word in question_words for other in words_alike(word))}
+    with_alike = {*question_words, *(alike_word for word in question_words for alike_word in words_alike(word))}
     # "Senior (65+)" matches a question for a senior, unless a number tells which one.
-    bare = least < 1 and not any(any(map(str.isdigit, word)) and not YEAR.fullmatch(word) for word in question_words)
+    bare = least < 1 and not any(has_digit(word) and not YEAR.fullmatch(word) for word in question_words)
     for at, name in enumerate(names):
         words_of_name = name_of_row(name)
         common = words_of_name.intersection(question_words)
@@ -235,10 +235,10 @@ def best_matching_names(
         aside = UNIT.search(name)
         is_unit = aside is not None and find_unit(aside[0].strip(" ()")) is not None  # "Gas (m3)"
         numbered = name_of_row(UNIT.sub("", name)) if is_unit or (bare and _FROM_TO.search(name)) else words_of_name
-        numbers = any(any(map(str.isdigit, word)) or _ROMAN.fullmatch(word) for word in numbered - common)
+        numbers = any(has_digit(word) or _ROMAN.fullmatch(word) for word in numbered - common)
         # "Maximum flow" has all of "Max. flow (l/min)".
-        whole = least < 1 and name_of_row(UNIT.sub("", name)) <= with_alike
-        enough = len(common) >= least * len(words_of_name) or whole
+        has_all_words = least < 1 and name_of_row(UNIT.sub("", name)) <= with_alike
+        enough = len(common) >= least * len(words_of_name) or has_all_words
         if common and not numbers and not is_of_others(name, question_words) and enough:
             worth[at] = coverage(weights, common) - 1e-3 * len(words_of_name - common)
     best = max(worth.values(), default=0.0)
@@ -252,8 +252,8 @@ def is_of_others(name: str, question_words: Collection[str]) -> bool:
 
 def name_of_row(name: str) -> frozenset[str]:
     """The words of a name without those that only ask ("number of"), where it has others, and the mark of a note."""
-    own = frozenset(words(_NOTE.sub("", name)))
-    return own - interrogative_words() - request_stems() or own
+    name_words = frozenset(words(_NOTE.sub("", name)))
+    return name_words - interrogative_words() - request_stems() or name_words
 
 
 @cache
@@ -264,8 +264,9 @@ def request_stems() -> frozenset[str]:
 
 def says_calendar_year(question: QuestionTerms, text: str) -> bool:
     """Whether the fiscal year that a question asks for is in a text as a calendar year alone, which is another one."""
-    asked = _years_in(FISCAL_YEAR, question.text)
-    return not asked.isdisjoint(_years_in(CALENDAR_YEAR, text)) and asked.isdisjoint(_years_in(FISCAL_YEAR, text))
+    question_years = _years_in(FISCAL_YEAR, question.text)
+    calendar_years, fiscal_years = _years_in(CALENDAR_YEAR, text), _years_in(FISCAL_YEAR, text)
+    return not question_years.isdisjoint(calendar_years) and question_years.isdisjoint(fiscal_years)
 
 
 def asks_fiscal_year(question: QuestionTerms) -> bool:

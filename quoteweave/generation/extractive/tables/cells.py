@@ -32,7 +32,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import has_digit, words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.tables.asked_columns import (
     PLACES,
@@ -119,14 +119,14 @@ class FoundRow:
     @property
     def heading_dates(self) -> str:
         """The days that head its cells, in words: "31 March 2003" for "31.3.2003"."""
-        found = (date for heading, _ in self.cells for date in extract_dates(heading)[0])
-        return "; ".join(f"{date.day or ''} {MONTHS[date.month - 1]} {date.year or ''}" for date in found)
+        dates = (date for heading, _ in self.cells for date in extract_dates(heading)[0])
+        return "; ".join(f"{date.day or ''} {MONTHS[date.month - 1]} {date.year or ''}" for date in dates)
 
     @property
     def naming_words(self) -> frozenset[str]:
         """The words that name it and its group, or the whole of which it is a part."""
-        own = name_of_row(self.name) | frozenset(words(self.group))
-        return own - _OF_A_PART if self.is_part else own
+        all_words = name_of_row(self.name) | frozenset(words(self.group))
+        return all_words - _OF_A_PART if self.is_part else all_words
 
     def __str__(self) -> str:
         """`Grain (2021: 486; 2022: 512)`, or `Exports: Grain (2021: 486)` of a group."""
@@ -136,12 +136,12 @@ class FoundRow:
         return " ".join(filter(None, [name, f"({'; '.join(shown)})" if name else "; ".join(shown)]))
 
 
-def said_of(rows: Sequence[FoundRow]) -> str:
+def rows_in_words(rows: Sequence[FoundRow]) -> str:
     """The rows that have cells, in words."""
     return join_with_and([str(row) for row in rows if row.cells])
 
 
-def say_which(rows: Sequence[FoundRow]) -> bool:
+def have_certain_cells(rows: Sequence[FoundRow]) -> bool:
     """Whether it is certain which cell of each row is asked for: there is only one, or the cells have names."""
     return all(len(row.cells) < 2 or all(name for name, _ in row.cells) for row in rows)
 
@@ -166,7 +166,7 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
     are_of_one_name = len({row[0] for row in named_rows}) < 2
     if are_of_one_name and len(named_rows) != 1 and (looked_up := look_up_row(header, rows, question)) is not None:
         return [_looked_up(header, *looked_up, question)]
-    chosen, group = _of_asked_group(named_rows, row_words, text)
+    chosen, group = _rows_of_asked_group(named_rows, row_words, text)
     columns = _certain_columns(header, rows, chosen, question)
     if not columns:
         return []
@@ -204,9 +204,10 @@ def _certain_columns(header: Sequence[str], rows: Rows, chosen: Rows, question: 
 
 def _is_other_end(header: Sequence[str], name: str, question: str) -> bool:
     """Whether a row of a column "To" has the name from which the question asks, or the reverse."""
-    other = {"to": "from", "from": "to"}.get(header[0].strip().casefold()) if header else None
+    other_end = {"to": "from", "from": "to"}.get(header[0].strip().casefold()) if header else None
     return (
-        bool(other) and re.search(rf"\b{other}\s+(?:the\s+)?{re.escape(name)}\b", question, re.IGNORECASE) is not None
+        bool(other_end)
+        and re.search(rf"\b{other_end}\s+(?:the\s+)?{re.escape(name)}\b", question, re.IGNORECASE) is not None
     )
 
 
@@ -217,7 +218,7 @@ def _looked_up(
     by_first = 0 in columns
     name = row[0] if by_first else ", ".join(row[at] for at in asked_by)
     shown_columns = [*asked_by, *filter(None, columns)] if by_first else columns
-    cells = tuple(("" if header[one] in EMPTY else header[one], row[one]) for one in shown_columns)
+    cells = tuple(("" if header[column] in EMPTY else header[column], row[column]) for column in shown_columns)
     return FoundRow(name, cells, has_asked_kind=True, implied_words=frozenset(question.words))
 
 
@@ -235,7 +236,7 @@ def find_parts(text: str, subject: Collection[str]) -> list[FoundRow]:
 
     `subject` has the words for the whole, without dates. All cells of a row are returned.
     """
-    rows = [row for row in read_rows(text) if any(map(str.isdigit, "".join(row[1:])))]
+    rows = [row for row in read_rows(text) if has_digit("".join(row[1:]))]
     names = [name_of_row(row[0]) for row in rows]
     if not subject or any(name == set(subject) for name in names):
         return []
@@ -243,7 +244,7 @@ def find_parts(text: str, subject: Collection[str]) -> list[FoundRow]:
     return [FoundRow(row[0], tuple(("", cell) for cell in row[1:] if cell not in EMPTY), is_part=True) for row in parts]
 
 
-def _of_asked_group(rows: Rows, question_words: Collection[str], text: str) -> tuple[Rows, str]:
+def _rows_of_asked_group(rows: Rows, question_words: Collection[str], text: str) -> tuple[Rows, str]:
     """The only one of the rows of one name whose group the question names, and that group.
 
     All rows, and no group, if each has a name of its own, if none or several are in such a group, or if the question
@@ -257,8 +258,9 @@ def _of_asked_group(rows: Rows, question_words: Collection[str], text: str) -> t
     if len(grouped) != 1:
         return rows, ""
     row, group = grouped[0]
-    others = (TOTAL.sub("", other[0]) for other in rows if other[0] != row[0])
-    return ([row], group) if all(set(words(other)).issubset(words(group)) for other in others) else (rows, "")
+    other_names = (TOTAL.sub("", other_row[0]) for other_row in rows if other_row[0] != row[0])
+    are_totals = all(set(words(name)).issubset(words(group)) for name in other_names)
+    return ([row], group) if are_totals else (rows, "")
 
 
 def _groups(text: str) -> dict[tuple[str, ...], str]:

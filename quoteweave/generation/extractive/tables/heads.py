@@ -61,11 +61,11 @@ def without_numbering(header: Sequence[str], rows: Rows) -> tuple[Sequence[str],
     counted = [int(row[0].strip(" .")) for row in numbered] == [*range(1, len(numbered) + 1)]
     if not numbering or len(numbered) < 2 or not counted or any(len(row) != len(header) for row in rows):
         return header, rows
-    others = rows[len(numbered) :]
+    unnumbered = rows[len(numbered) :]
     is_mixed = any(not _ORDINAL.fullmatch(row[0]) for row in rows[: len(numbered)])
-    if is_mixed or any(row[0] not in EMPTY and row[1] not in EMPTY for row in others):
+    if is_mixed or any(row[0] not in EMPTY and row[1] not in EMPTY for row in unnumbered):
         return header, rows
-    named = [row[1:] if row[0] in EMPTY else [row[0], *row[2:]] for row in others]
+    named = [row[1:] if row[0] in EMPTY else [row[0], *row[2:]] for row in unnumbered]
     return header[1:], [*(row[1:] for row in numbered), *named]
 
 
@@ -77,15 +77,15 @@ def named_by_words(header: Sequence[str], rows: Rows) -> tuple[Sequence[str], Ro
     """
     if not header or any(len(row) != len(header) for row in rows):
         return header, rows
-    whole = [row for row in rows if 2 * sum(cell in EMPTY for cell in row) < len(row)]  # no names of groups
-    columns = list(zip(*whole, strict=True)) if len(whole) >= MIN_NAMED else []
+    full_rows = [row for row in rows if 2 * sum(cell in EMPTY for cell in row) < len(row)]  # no names of groups
+    columns = list(zip(*full_rows, strict=True)) if len(full_rows) >= MIN_NAMED else []
     names_none = (_are_repeated(cells) or all(map(_CODE.fullmatch, cells)) for cells in columns)
     at = next((at for at, is_other in enumerate(names_none) if not is_other), 0)
     names = [cell for cell in columns[at] if cell not in EMPTY] if at else []
-    if len(set(names)) < MIN_OWN_NAMES * max(MIN_NAMED, len(whole)) or not all(map(_LETTERS.search, names)):
+    if len(set(names)) < MIN_OWN_NAMES * max(MIN_NAMED, len(full_rows)) or not all(map(_LETTERS.search, names)):
         return header, rows
-    order = [at, *(other for other in range(len(header)) if other != at)]
-    return [header[one] for one in order], [[row[one] for one in order] for row in rows]
+    order = [at, *(column for column in range(len(header)) if column != at)]
+    return [header[column] for column in order], [[row[column] for column in order] for row in rows]
 
 
 def _are_repeated(cells: Sequence[str]) -> bool:
@@ -144,7 +144,7 @@ def _spans_over(above: Sequence[str], row: Sequence[str], name: str) -> bool:
 
     After a blank, the row below may be of numbers only if it has the same names below each name.
     """
-    is_repeated = any(one == other and one not in EMPTY for one, other in pairwise(above[1:]))
+    is_repeated = any(first == second and first not in EMPTY for first, second in pairwise(above[1:]))
     if not is_repeated or len(above) != len(row) or row[0] not in {*EMPTY, name} or not _is_header(["", *above]):
         return False
     return (row[0] == name not in EMPTY) or _is_header(row) or bool(_places_above(above, row[1:]))
@@ -185,17 +185,17 @@ def _part_starts(rows: Rows) -> dict[int, bool]:
     header, body = split_header(own_rows)
     years, starts = _years(header[1:]), {0: True}
     for at in range(len(own_rows) - len(body), len(rows)) if years else ():
-        first, *others = rows[at]
+        first, *other_cells = rows[at]
         if YEAR.match(first):
-            first, others = "", [first, *others]
-        own = _years(others)
-        if not own or own == years:
+            first, other_cells = "", [first, *other_cells]
+        row_years = _years(other_cells)
+        if not row_years or row_years == years:
             continue
-        of_amounts = all(_YEAR_OF_AMOUNTS.fullmatch(cell) for cell in others if YEAR.search(cell))
+        of_amounts = all(_YEAR_OF_AMOUNTS.fullmatch(cell) for cell in other_cells if YEAR.search(cell))
         if first in EMPTY or first == header[0] or first.startswith("(") or of_amounts:
             starts[at] = True
         elif at + 1 < len(rows) and (
-            (len(own) > 1 and _steps(own) == _steps(years)) or _has_other_names([first, *others])
+            (len(row_years) > 1 and _steps(row_years) == _steps(years)) or _has_other_names([first, *other_cells])
         ):
             starts[at] = False
     return starts
@@ -203,21 +203,21 @@ def _part_starts(rows: Rows) -> dict[int, bool]:
 
 def parts_of(rows: Rows) -> list[tuple[Sequence[str], Rows]]:
     """The header of each part of a table, and the rows below; empty for a part without a header."""
-    own = ((part.has_head, rows[part.start : part.end]) for part in table_parts(rows))
-    return [split_header(part) if has_head else ([], part) for has_head, part in own]
+    rows_of_parts = ((part.has_head, rows[part.start : part.end]) for part in table_parts(rows))
+    return [split_header(part) if has_head else ([], part) for has_head, part in rows_of_parts]
 
 
 def _years(cells: Sequence[str]) -> list[int]:
     """The years of the cells that have one; none if a cell has a number that is not of a date."""
-    found = (YEAR.search(cell) for cell in cells)
-    return [int(year[0]) for year in found if year] if _is_header(["", *cells]) else []
+    matches = (YEAR.search(cell) for cell in cells)
+    return [int(year[0]) for year in matches if year] if _is_header(["", *cells]) else []
 
 
 def _has_other_names(row: Sequence[str]) -> bool:
     """Whether other names stand among the mere years of a row, with capitals if the row's name has one: not "never"."""
-    others = [cell for cell in row[1:] if cell not in EMPTY and not _is_mere_year(cell)]
-    named = all(not YEAR.search(cell) and (cell[0].isupper() or not row[0][:1].isupper()) for cell in others)
-    return named and 0 < len(others) < sum(cell not in EMPTY for cell in row[1:])
+    other_names = [cell for cell in row[1:] if cell not in EMPTY and not _is_mere_year(cell)]
+    named = all(not YEAR.search(cell) and (cell[0].isupper() or not row[0][:1].isupper()) for cell in other_names)
+    return named and 0 < len(other_names) < sum(cell not in EMPTY for cell in row[1:])
 
 
 def _is_mere_year(cell: str) -> bool:
@@ -258,8 +258,8 @@ def rows_below_heads(rows: Rows) -> Iterator[tuple[int, dict[int, list[tuple[int
     Those of a part without a head have no names.
     """
     for part in table_parts(rows):
-        head, own = head_places(rows[part.start : part.end]) if part.has_head else (0, {})
-        names = {column: [(part.start + row, cell) for row, cell in places] for column, places in own.items()}
+        head, columns = head_places(rows[part.start : part.end]) if part.has_head else (0, {})
+        names = {column: [(part.start + row, cell) for row, cell in places] for column, places in columns.items()}
         yield from ((row, names) for row in range(part.start + head, part.end))
 
 
@@ -279,11 +279,11 @@ def _places_above(above: Sequence[str], names: Sequence[str]) -> list[int]:
     It is certain if the same names, in the same order, are below each of the cells above.
     """
     groups = [at for at, cell in enumerate(above) if cell not in EMPTY and (at < 2 or cell != above[at - 1])]
-    for own in (groups, groups[1:]):  # the first may name the rows
-        size = len(names) // max(1, len(own))
+    for upper_cells in (groups, groups[1:]):  # the first may name the rows
+        size = len(names) // max(1, len(upper_cells))
         parts = [names[start : start + size] for start in range(0, len(names), max(1, size))]
-        if size > 1 and len(parts) == len(own) > 1 and all(part == parts[0] for part in parts):
-            return [at for at in own for _ in range(size)]
+        if size > 1 and len(parts) == len(upper_cells) > 1 and all(part == parts[0] for part in parts):
+            return [at for at in upper_cells for _ in range(size)]
     return []
 
 
@@ -313,9 +313,9 @@ def are_said_apart(
     names = [frozenset(words(name)) for name in header]
     for asked_words in (frozenset(words(heading)).intersection(question_words) for heading in headings):
         for whole_name in names:
-            rest = {word for word in asked_words - whole_name if word.isalpha()}  # a year may stand anywhere
-            is_apart = not any({*pair} & whole_name and {*pair} & rest for pair in pairs)
-            if rest and is_apart and whole_name and whole_name < asked_words:
+            apart_words = {word for word in asked_words - whole_name if word.isalpha()}  # a year may stand anywhere
+            is_apart = not any({*pair} & whole_name and {*pair} & apart_words for pair in pairs)
+            if apart_words and is_apart and whole_name and whole_name < asked_words:
                 return True
     return False
 

@@ -8,9 +8,9 @@ from quoteweave.core.text.foreign_languages import foreign_function_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.times import SAYS_PAST
 from quoteweave.generation.extractive.asked_headings import words_above
-from quoteweave.generation.extractive.statements import Statement, picture_text
+from quoteweave.generation.extractive.statements import Statement, head_line
 from quoteweave.generation.extractive.tables.asked_columns import COUNTS, MONEY, acts_of_doer
-from quoteweave.generation.extractive.tables.asked_names import name_of_row, thing_named
+from quoteweave.generation.extractive.tables.asked_names import name_of_row, name_without_description
 from quoteweave.generation.extractive.tables.heads import read_rows
 from quoteweave.generation.relevance import QuestionTerms
 
@@ -72,8 +72,8 @@ def words_of_cells(statement: Statement, question: QuestionTerms) -> frozenset[s
     """
     if not statement.rows:
         return frozenset()
-    first, *_ = picture_text(statement.quote).partition("\n")
-    names = read_rows(first)[0] if "|" in first else []
+    head = head_line(statement.quote)
+    names = read_rows(head)[0] if "|" in head else []
     above = frozenset(words(" ".join(names if len(names) == 2 else names[:1])))
     above = above.union(*(row.implied_words for row in statement.rows))
     if any(len(row.cells) != 1 for row in statement.rows):
@@ -82,8 +82,8 @@ def words_of_cells(statement: Statement, question: QuestionTerms) -> frozenset[s
     granted = _verbs(statement, question) | frozenset(words(" ".join(_THE_WHOLE.findall(question.text))))
     granted |= foreign_function_words(question.text, least=1)  # cells have none of these
     if question.asks == "money":
-        cells = [cell for row in statement.rows for _, cell in row.cells]
-        granted = granted.union(words(question.asked_by)) if all(map(_PRICE.search, cells)) else frozenset()
+        are_prices = all(_PRICE.search(cell) for _, cell in statement.cells)
+        granted = granted.union(words(question.asked_by)) if are_prices else frozenset()
         granted |= {"one", "1"} if _are_of_one(statement, names) else set()
     stated = above.union(statement.words, words_above(statement.quote, is_of_cells=True))
     granted -= frozenset() if question.asks in _OF_AMOUNTS else frozenset(words("pay paid spend spent"))
@@ -99,18 +99,16 @@ def are_not_spent(statement: Statement, question: QuestionTerms) -> bool:
     asks_spent = not frozenset(words("paid spend spent" + past * " pay")).isdisjoint(question.subject)
     if not statement.rows or not asks_spent or question.asks not in _OF_AMOUNTS:
         return False
-    others = _OF_OTHERS | _OF_PLANS if past else _OF_OTHERS
-    first, *_ = picture_text(statement.quote).partition("\n")
-    around = words_above(statement.quote, is_of_cells=True).union(statement.words, words(first))
-    headings = frozenset(words(" ".join(name for row in statement.rows for name, _ in row.cells)))
+    contrary_words = _OF_OTHERS | _OF_PLANS if past else _OF_OTHERS
+    around = words_above(statement.quote, is_of_cells=True).union(statement.words, words(head_line(statement.quote)))
+    headings = frozenset(words(" ".join(statement.column_names)))
     # A column "Spent" says so itself, beside one of what was planned.
-    return all(_OF_EXPENSES.isdisjoint(stated) or not others.isdisjoint(stated) for stated in (headings, around))
+    return all(_OF_EXPENSES.isdisjoint(names) or not contrary_words.isdisjoint(names) for names in (headings, around))
 
 
 def _are_of_one(statement: Statement, names: Sequence[str]) -> bool:
     """Whether each cell is the price of one thing: its heading says so, or the table has no column of quantities."""
-    headings = [name for row in statement.rows for name, _ in row.cells]
-    return not any(map(COUNTS.fullmatch, names)) or all(map(_OF_ONE.search, headings))
+    return not any(map(COUNTS.fullmatch, names)) or all(map(_OF_ONE.search, statement.column_names))
 
 
 def _verbs(statement: Statement, question: QuestionTerms) -> frozenset[str]:
@@ -120,7 +118,7 @@ def _verbs(statement: Statement, question: QuestionTerms) -> frozenset[str]:
     certain kind, only verbs such as "corresponds" count, and only if the question names the column, too.
     """
     text, asks = question.text, question.asks
-    headings = [name for row in statement.rows for name, _ in row.cells]
+    headings = statement.column_names
     done = frozenset(word for name in headings for word in acts_of_doer(name, text, question.terms))
     if asks == "person" and done:
         return done
@@ -129,23 +127,22 @@ def _verbs(statement: Statement, question: QuestionTerms) -> frozenset[str]:
     past = SAYS_PAST.search(text) is not None
     if asks not in _SURE_KINDS or (past and asks in _OF_EVENTS):
         return like
-    if asks == "yes_or_no" and not all(_YES_OR_NO.fullmatch(cell) for row in statement.rows for _, cell in row.cells):
+    if asks == "yes_or_no" and not all(_YES_OR_NO.fullmatch(cell) for _, cell in statement.cells):
         return like
-    said = (match["verb"] for match in _VERB.finditer(text) if match["before"].casefold() not in _BEFORE_NOUNS)
-    return like.union(words(" ".join(said)))
+    verbs = (match["verb"] for match in _VERB.finditer(text) if match["before"].casefold() not in _BEFORE_NOUNS)
+    return like.union(words(" ".join(verbs)))
 
 
 def are_named_by_columns(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a question names the columns of cells: "What is Ada Byron's extension?"."""
-    headings = {name for row in statement.rows for name, _ in row.cells}
+    headings = statement.column_names
     return bool(headings) and all(name and set(words(name)).issubset(question.terms) for name in headings)
 
 
 def defines_terms(statement: Statement) -> bool:
     """Whether a row is in a table of terms and their meanings, by the table's head or by the heading above it."""
-    first, *_ = picture_text(statement.quote).partition("\n")
     headed = _GLOSSARY.fullmatch(statement.quote.section or statement.quote.caption or "")
-    return statement.is_of_cells and (headed is not None or _OF_TERMS.fullmatch(first) is not None)
+    return statement.is_of_cells and (headed is not None or _OF_TERMS.fullmatch(head_line(statement.quote)) is not None)
 
 
 def is_row_asked(statement: Statement, question: QuestionTerms) -> bool:
@@ -158,4 +155,7 @@ def is_row_asked(statement: Statement, question: QuestionTerms) -> bool:
     (row,) = statement.rows
     if row.has_asked_kind:
         return True
-    return len(row.cells) == 1 and question.subject in (row.naming_words, name_of_row(thing_named(row.name)))
+    return len(row.cells) == 1 and question.subject in (
+        row.naming_words,
+        name_of_row(name_without_description(row.name)),
+    )

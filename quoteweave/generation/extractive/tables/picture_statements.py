@@ -7,7 +7,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.concurrency.recent_cache import cached_for_recent_texts
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.grammar import introduces
-from quoteweave.core.text.tokens import STOP_WORDS, name_words, words
+from quoteweave.core.text.tokens import STOP_WORDS, has_digit, name_words, words
 from quoteweave.generation.answer_text import clip, escape_marks, tidy
 from quoteweave.generation.extractive.statements import (
     Statement,
@@ -31,18 +31,13 @@ from quoteweave.generation.extractive.tables.cells import (
     asked_parts,
     find_cells,
     find_parts,
+    have_certain_cells,
     have_own_names,
-    said_of,
-    say_which,
+    rows_in_words,
 )
 from quoteweave.generation.extractive.tables.heads import are_said_apart, read_rows, split_header
 from quoteweave.generation.gate.dates import extract_dates, is_of_date
-from quoteweave.generation.relevance import (
-    QuestionTerms,
-    coverage,
-    subject_terms,
-    words_with_headings,
-)
+from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms, words_with_headings
 from quoteweave.generation.sentences import split_sentences
 
 MAX_SENTENCES = 3
@@ -77,7 +72,7 @@ def image_statements(
     statements = []
     for number, (hit, named_rows) in enumerate(zip(context.images, rows_of_images, strict=True), start=1):
         computed = _computed(hit.quote, question)
-        rows = named_rows if not computed and have_own_names(named_rows) and say_which(named_rows) else ()
+        rows = named_rows if not computed and have_own_names(named_rows) and have_certain_cells(named_rows) else ()
         if cells := computed or _listed(hit.quote, rows):
             text = escape_marks(clip(cells, limit))
             flags = {"is_of_cells": True, "is_computed": bool(computed)}
@@ -97,15 +92,15 @@ def _sentence_statements(hit: Hit, number: int, weights: Mapping[str, float]) ->
     sentences = best_sentences(picture_text(hit.quote), weights)
     return [
         Statement(
-            text=(text := escape_marks(one.text)),
+            text=(text := escape_marks(sentence.text)),
             hit=hit,
             number=number,
             sentence_index=index,
             words=tuple(words(text)),
             picture=image_name(hit.quote),
-            above=escape_marks(one.above),
+            above=escape_marks(sentence.above),
         )
-        for index, one in enumerate(sentences)
+        for index, sentence in enumerate(sentences)
     ]
 
 
@@ -159,7 +154,7 @@ def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) 
 
 
 def _listed(quote: Quote, rows: Sequence[FoundRow]) -> str:
-    sentences = said_of(rows)
+    sentences = rows_in_words(rows)
     return f"{_titled(quote)} lists {sentences}." if sentences else ""
 
 
@@ -211,23 +206,23 @@ def best_sentences(text: str, weights: Mapping[str, float]) -> list[PicturedSent
 
     One over several lines or labels follows them, if it alone has more of the question than any of them.
     """
-    found = _sentences(text)
-    worth = {at: coverage(weights, words(f"{one.above} {one.text}")) for at, one in enumerate(found)}
+    sentences = _sentences(text)
+    worth = {at: coverage(weights, words(f"{sentence.above} {sentence.text}")) for at, sentence in enumerate(sentences)}
     best = sorted((at for at in worth if worth[at] > 0), key=lambda at: -worth[at])[:MAX_SENTENCES]
     over_lines = _best_over_lines(text, weights)
     more = over_lines and coverage(weights, words(over_lines)) > max(worth.values(), default=0.0)
-    return [*(found[at] for at in sorted(best)), *([PicturedSentence(over_lines, "")] if more else [])]
+    return [*(sentences[at] for at in sorted(best)), *([PicturedSentence(over_lines, "")] if more else [])]
 
 
 def _best_over_lines(text: str, weights: Mapping[str, float]) -> str:
     """The sentence that covers most of a question if lines are joined, such as a name and a number below it."""
-    return max(_over_lines(text), key=lambda one: coverage(weights, words(one)), default="")
+    return max(_over_lines(text), key=lambda sentence: coverage(weights, words(sentence)), default="")
 
 
 @cached_for_recent_texts(512, longest=8_000)
 def _over_lines(text: str) -> list[str]:
-    whole = (part.text for part in split_sentences(text))
-    return [tidy(part, MAX_PICTURE_SENTENCE) for part in whole if "|" not in part and _is_prose(part)]
+    sentences = (part.text for part in split_sentences(text))
+    return [tidy(part, MAX_PICTURE_SENTENCE) for part in sentences if "|" not in part and _is_prose(part)]
 
 
 @cached_for_recent_texts(512, longest=8_000)
@@ -239,9 +234,9 @@ def _each_sentence(runs: Sequence["_Run"]) -> Iterator[PicturedSentence]:
     for at, run in enumerate(runs):
         for part in split_sentences(run.text):
             if _is_prose(part.text):
-                below = [run.text[part.end :], *(one.text for one in runs[at + 1 : at + 1 + MAX_INTRODUCED])]
-                told = " ".join([part.text, *below]) if introduces(part.text) else part.text
-                yield PicturedSentence(tidy(told, MAX_PICTURE_SENTENCE), run.above)
+                below = (later_run.text for later_run in runs[at + 1 : at + 1 + MAX_INTRODUCED])
+                text = " ".join([part.text, run.text[part.end :], *below]) if introduces(part.text) else part.text
+                yield PicturedSentence(tidy(text, MAX_PICTURE_SENTENCE), run.above)
 
 
 def _runs(lines: Sequence[str]) -> list[_Run]:
@@ -260,8 +255,8 @@ def _runs(lines: Sequence[str]) -> list[_Run]:
 
 
 def _is_prose(text: str) -> bool:
-    found = text.casefold().split()
-    common = sum(word.strip(".,;:()") in STOP_WORDS for word in found)
-    numbers = sum(any(map(str.isdigit, word)) for word in found)
-    prose = common >= MIN_COMMON * len(found) and numbers <= MAX_NUMBERS * len(found)
-    return len(found) >= MIN_WORDS and prose
+    tokens = text.casefold().split()
+    common = sum(word.strip(".,;:()") in STOP_WORDS for word in tokens)
+    numbers = sum(has_digit(word) for word in tokens)
+    prose = common >= MIN_COMMON * len(tokens) and numbers <= MAX_NUMBERS * len(tokens)
+    return len(tokens) >= MIN_WORDS and prose

@@ -10,11 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import permutations
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import (
-    MAX_ANALYSED_CHARACTERS,
-    interrogative_words,
-    with_words_alike,
-)
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, interrogative_words, with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.tables.asked_columns import DOER, PLACES, acts_of_doer
 from quoteweave.generation.extractive.tables.asked_names import AskedCells, request_stems
@@ -38,7 +34,7 @@ _NAMES_COLUMN = lazy_regex(
     re.IGNORECASE,
 )
 # Verbs for what the persons in a column do at the occasion that a row names.
-_GIVES = frozenset(
+_ACTS_OF_PERSONS = frozenset(
     words(
         "give gave speak spoke talk lead led present hold held teach taught train instruct chair run ran deliver"
         " moderate guide"
@@ -70,18 +66,19 @@ def look_up_row(header: Sequence[str], rows: Rows, question: AskedCells) -> Look
     is_even = bool(header) and all(len(row) == len(header) for row in rows)
     if not is_even or _FORMER.search(" ".join(question.title_words)):
         return None
-    columns, granted = _asked(header, rows, question)
-    told = [*_rows_with_said_cells(header, rows, question, columns, granted)] if columns else []
-    found = [one for one, is_whole in told if is_whole] or [one for one, _ in told]
-    return found[0] if len({tuple(row[at] for at in columns) for row, _, columns in found}) == 1 else None
+    columns, granted = _asked_columns(header, rows, question)
+    said_rows = [*_rows_with_said_cells(header, rows, question, columns, granted)] if columns else []
+    whole_rows = [looked_up for looked_up, is_whole in said_rows if is_whole]
+    best_rows = whole_rows or [looked_up for looked_up, _ in said_rows]
+    return best_rows[0] if len({tuple(row[at] for at in columns) for row, _, columns in best_rows}) == 1 else None
 
 
-def _asked(header: Sequence[str], rows: Rows, question: AskedCells) -> tuple[Sequence[int], frozenset[str]]:
+def _asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> tuple[Sequence[int], frozenset[str]]:
     """The columns that a question asks for, and words that the cell of an occasion need not have."""
     named = _NAMES_COLUMN.match(question.text[:MAX_ANALYSED_CHARACTERS])
-    noun = next((words(one) for one in named.groups() if one), []) if named else []
-    for said in (noun, noun[-1:]):
-        columns = [at for at, name in enumerate(header) if said and words(name) == said]
+    noun = next((words(group) for group in named.groups() if group), []) if named else []
+    for column_words in (noun, noun[-1:]):
+        columns = [at for at, name in enumerate(header) if column_words and words(name) == column_words]
         if len(columns) == 1:
             return columns, HAPPENS.union(noun)
     if question.asks == "date":
@@ -99,8 +96,8 @@ def _asked(header: Sequence[str], rows: Rows, question: AskedCells) -> tuple[Seq
 
 def acts_of_column(name: str, question: str, question_words: Collection[str]) -> frozenset[str]:
     """The verbs for what the persons in a column do; of doers, only what their name says: a "Winner" is one who won."""
-    gives = DOER.fullmatch(name) is None or acts_of_doer(name, question, _GIVES)
-    return acts_of_doer(name, question, question_words) or (_GIVES if gives else frozenset())
+    gives = DOER.fullmatch(name) is None or acts_of_doer(name, question, _ACTS_OF_PERSONS)
+    return acts_of_doer(name, question, question_words) or (_ACTS_OF_PERSONS if gives else frozenset())
 
 
 def name_other_doers(columns: Iterable[str], question: str, question_words: Collection[str]) -> bool:
@@ -122,37 +119,39 @@ def _rows_with_said_cells(
     A row of which it says the first cell alone is left out, because that cell names the row already.
     """
     question_text, title_words = question.text[:MAX_ANALYSED_CHARACTERS], set(question.title_words)
-    others = {*_OF_OTHERS.findall(question_text.casefold())}
+    excluding_words = {*_OF_OTHERS.findall(question_text.casefold())}
     spaced = f" {' '.join(_WORD.findall(question_text.casefold()))} "
     question_words = set(question.words)
     small = {*interrogative_words(), *request_stems(), *granted}
     for row in rows:
-        label = {word for at in columns for found in _LABEL.findall(row[at]) for word in words(found)}
-        rest, stated_cells = question_words - small - label, dict[int, set[str]]()
+        label_words = {word for at in columns for label in _LABEL.findall(row[at]) for word in words(label)}
+        wanted, stated_cells = question_words - small - label_words, dict[int, set[str]]()
         for at, cell in enumerate(row):
-            parts = [own for part in (cell, *_PARTS.split(cell)) if (own := words(part))]
+            parts = [part_words for part in (cell, *_PARTS.split(cell)) if (part_words := words(part))]
             if not parts or len(cell) > MAX_CELL or _FORMER.search(header[at]):
                 continue
-            if not others <= {*cell.casefold().split()}:
+            if not excluding_words <= {*cell.casefold().split()}:
                 continue
             if PLACES.fullmatch(header[at]) and not {*words(header[at])} <= question_words:
                 continue  # "Meet at the gate" is no meeting
-            if stated := {word for own in parts if question_words.issuperset(own) for word in own}:
+            if stated := {word for part_words in parts if question_words.issuperset(part_words) for word in part_words}:
                 stated_cells[at] = stated
             elif (
                 not any(column == at or row[column] in EMPTY for column in columns)
-                and set() < _needed(rest, header, [at], title_words) < {*parts[0]}
-                and any(own[0] in question_words for own in parts)
+                and set() < _needed(wanted, header, [at], title_words) < {*parts[0]}
+                and any(part_words[0] in question_words for part_words in parts)
             ):
                 yield (row, [at], columns), False
         asked_columns = [at for at in columns if at not in stated_cells and row[at] not in EMPTY]
-        need = _needed(rest, header, stated_cells, title_words)
-        if any(f" {header[at]} {row[other]} ".casefold() in spaced for at, other in permutations(stated_cells, 2)):
+        need = _needed(wanted, header, stated_cells, title_words)
+        pairs = permutations(stated_cells, 2)
+        if any(f" {header[at]} {row[other_at]} ".casefold() in spaced for at, other_at in pairs):
             continue  # "from Celle to Osk", of a row from Osk to Celle
         if asked_columns and need and max(stated_cells, default=0) and need <= set().union(*stated_cells.values()):
             yield (row, [*stated_cells], asked_columns), True
 
 
-def _needed(rest: set[str], header: Sequence[str], columns: Iterable[int], titled: set[str]) -> set[str]:
+def _needed(wanted: set[str], header: Sequence[str], columns: Iterable[int], titled: set[str]) -> set[str]:
     """The words of a question that these columns' cells must say: not those that name the columns, or the table."""
-    return rest - with_words_alike(frozenset(words(" ".join(header[at] for at in columns))), rest) - titled or rest
+    names = frozenset(words(" ".join(header[at] for at in columns)))
+    return wanted - with_words_alike(names, wanted) - titled or wanted

@@ -59,17 +59,17 @@ def _claim_on_cells(claim: str, above: Set[str]) -> str:
     >>> _claim_on_cells("Table 1 (The yards in 2024) lists Molde (Employees: 257).", {"yard", "2024"}).split()
     ['lists', 'Molde', '(Employees:', '257).']
     """
-    rest = _COMPUTED.sub(" ", _LABEL.sub(" ", claim))
-    return _IN_BRACKETS.sub(lambda part: " " if above >= set(words(part[0])) else part[0], rest)
+    stated = _COMPUTED.sub(" ", _LABEL.sub(" ", claim))
+    return _IN_BRACKETS.sub(lambda part: " " if above >= set(words(part[0])) else part[0], stated)
 
 
 def _named_rows(text: str) -> list[_Row]:
-    rows, found = _rows(text), []
+    rows, named_rows = _rows(text), []
     for number, names in rows_below_heads([[text_at(text, cell) for cell in row] for row in rows]):
         if name := frozenset(words(text_at(text, rows[number][0]))):
             heads = {at: [rows[y][x] for y, x in places] for at, places in names.items()}
-            found.append(_Row(name, rows[number], heads))
-    return found
+            named_rows.append(_Row(name, rows[number], heads))
+    return named_rows
 
 
 def _cells_of(part: str, claim_words: set[str], text: str, rows: Sequence[_Row]) -> list[Range]:

@@ -12,7 +12,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.word_patterns import alternation
-from quoteweave.generation.extractive.statements import title_words
+from quoteweave.generation.extractive.statements import quotes_of, title_words
 from quoteweave.generation.relevance import quote_words
 
 MIN_QUOTES = 4
@@ -21,17 +21,17 @@ MIN_QUOTES = 4
 _TWO_OF_NAME = lazy_regex(r"\b([A-ZÀ-Þ]\w*)(?=\s+([A-ZÀ-Þ]\w*))")
 
 
-def called_by_kind(question: str) -> frozenset[str]:
+def whole_document_nouns(question: str) -> frozenset[str]:
     """The nouns with which a question may mean a whole document's subject, stemmed: "the survey", "your machine".
 
-    >>> sorted(called_by_kind("What was the response rate of the survey?"))
+    >>> sorted(whole_document_nouns("What was the response rate of the survey?"))
     ['survey']
     """
-    return frozenset(words(" ".join(_called().findall(question))))
+    return frozenset(words(" ".join(_kind_pattern().findall(question))))
 
 
 @cache
-def _called() -> re.Pattern[str]:
+def _kind_pattern() -> re.Pattern[str]:
     nouns = alternation(listed_words("document_subjects"))
     # "The machine operator" is no machine.
     ends = (
@@ -43,7 +43,7 @@ def _called() -> re.Pattern[str]:
 
 def words_of_whole_document(question: str, context: Context, document: str) -> frozenset[str]:
     """The words that no sentence need repeat: of the title, and the question's words for the document's subject."""
-    throughout = _said_throughout(called_by_kind(question), context, document)
+    throughout = _words_in_most_quotes(whole_document_nouns(question), context, document)
     return title_words(context, document) | throughout | names_joined_in(document, question)
 
 
@@ -53,17 +53,17 @@ def names_joined_in(document: str, question: str) -> frozenset[str]:
     >>> sorted(names_joined_in("BESTBUY_2023.pdf", "What were Best Buy's assets?"))
     ['best', 'buy']
     """
-    own = frozenset(words(PurePosixPath(document).stem, stem=False))
-    pairs = (pair for pair in _TWO_OF_NAME.findall(question) if "".join(pair).casefold() in own)
+    joined_words = frozenset(words(PurePosixPath(document).stem, stem=False))
+    pairs = (pair for pair in _TWO_OF_NAME.findall(question) if "".join(pair).casefold() in joined_words)
     return frozenset(word for pair in pairs for word in words(" ".join(pair)))
 
 
-def _said_throughout(name_words: frozenset[str], context: Context, document: str) -> frozenset[str]:
-    words_of_quotes = [
-        frozenset(quote_words(hit.quote)) for hit in context.hits if name_words and hit.quote.document == document
-    ]
+def _words_in_most_quotes(name_words: frozenset[str], context: Context, document: str) -> frozenset[str]:
+    words_of_quotes = [frozenset(quote_words(quote)) for quote in quotes_of(context, document) if name_words]
     if len(words_of_quotes) < MIN_QUOTES:
         return frozenset()
     return frozenset(
-        word for word in name_words if 2 * sum(word in own for own in words_of_quotes) >= len(words_of_quotes)
+        word
+        for word in name_words
+        if 2 * sum(word in words_of_quote for words_of_quote in words_of_quotes) >= len(words_of_quotes)
     )

@@ -8,8 +8,8 @@ from quoteweave.core.records import Quote
 from quoteweave.core.text.whole_document.front_matter_questions import read_front_matter_request
 from quoteweave.generation.answer_text import add_mark, escape_marks, tidy
 from quoteweave.generation.citations import build_answer
-from quoteweave.generation.extractive.composition import sources_sentence
-from quoteweave.generation.extractive.locating import MAX_PLACES, LocatedQuote, compose_places, compose_rest
+from quoteweave.generation.extractive.composition import compose_further_places, compose_places, sources_sentence
+from quoteweave.generation.extractive.locating import MAX_PLACES, LocatedQuote
 from quoteweave.generation.extractive.whole_document.front_matter_reader import (
     MAX_LINE,
     FrontMatterReader,
@@ -32,16 +32,18 @@ def front_matter_answer(question: str, context: Context, model: str) -> Answer |
     reader = FrontMatterReader(front_quotes(context, _quotes(context)))
     by_part = {part: reader.read(part) for part in request.parts}
     lines_found, numbered = [line for lines in by_part.values() for line in lines], _numbered(context)
-    if not lines_found or any(one.quote.id not in numbered for one in lines_found):
+    if not lines_found or any(line.quote.id not in numbered for line in lines_found):
         return None
-    cited = [numbered[one.quote.id] for one in lines_found]
+    cited = [numbered[line.quote.id] for line in lines_found]
     lines = [
-        add_mark(escape_marks(one.text), f"[{number}]") for one, (number, _) in zip(lines_found, cited, strict=True)
+        add_mark(escape_marks(line.text), f"[{number}]") for line, (number, _) in zip(lines_found, cited, strict=True)
     ]
     text = lines[0] if len(lines) == 1 else "\n".join(f"- {line}" for line in lines)
-    cited_ids = {one.quote.id for one in lines_found}
-    rest = [] if all(by_part.values()) else [one for one in _places(context) if one.quote.id not in cited_ids]
-    text = "\n\n".join(filter(None, [text, compose_rest(rest), sources_sentence(quote for _, quote in cited)]))
+    cited_ids = {line.quote.id for line in lines_found}
+    places = [] if all(by_part.values()) else [place for place in _places(context) if place.quote.id not in cited_ids]
+    text = "\n\n".join(
+        filter(None, [text, compose_further_places(places), sources_sentence(quote for _, quote in cited)])
+    )
     return build_answer(question, text, context, model=model, status="answered")
 
 
@@ -60,8 +62,8 @@ def front_matter_located(question: str, context: Context, model: str, *, found_e
 def _places(context: Context) -> list[LocatedQuote]:
     """The first quotes above a document's text, the title first, as places."""
     numbered = _numbered(context)
-    in_order = sorted(front_quotes(context, _quotes(context)), key=lambda one: not one.is_title)
-    shown = [numbered[one.id] for one in in_order if one.id in numbered][:MAX_PLACES]
+    in_order = sorted(front_quotes(context, _quotes(context)), key=lambda quote: not quote.is_title)
+    shown = [numbered[quote.id] for quote in in_order if quote.id in numbered][:MAX_PLACES]
     return [
         LocatedQuote(hit=context.texts[number - 1], number=number, excerpt=tidy(quote.text, MAX_LINE), matches=())
         for number, quote in shown

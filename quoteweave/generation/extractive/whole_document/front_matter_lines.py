@@ -45,8 +45,8 @@ def names_in(line: str) -> list[str]:
     """The persons of a line that names nothing else, beside addresses."""
     text = MARKER.sub(" , ", EMAIL.sub(" , ", line))
     parts = [" ".join(part.split()) for part in _separator().split(text)]
-    found = [part for part in parts if len(part) > 1]
-    return found if all(map(_is_name, found)) else []
+    names = [part for part in parts if len(part) > 1]
+    return names if all(map(_is_name, names)) else []
 
 
 def _is_name(text: str) -> bool:
@@ -70,13 +70,13 @@ def _begins_large(word: str) -> bool:
     return _NAME_WORD.fullmatch(word) is not None and word[0].isupper()
 
 
-def _without_titles(said: list[str]) -> list[str]:
+def _without_titles(name_parts: list[str]) -> list[str]:
     """The words of a name without "Prof. Dr." before it, if any is left."""
-    at = next((at for at, word in enumerate(said) if word.casefold() not in front_matter_words("titles")), 0)
-    return said[at:]
+    at = next((at for at, word in enumerate(name_parts) if word.casefold() not in front_matter_words("titles")), 0)
+    return name_parts[at:]
 
 
-def said_by(lines: Sequence[str]) -> str:
+def byline_persons(lines: Sequence[str]) -> str:
     """The persons that a quote names after "by"; the line as it is written if it may be more than a list of names.
 
     Empty if the quote does not begin so, if no name follows, or if the next line, which does not continue it, has
@@ -116,10 +116,10 @@ def surely_names_person(line: str) -> bool:
     if by is None:
         return _begins("labelled").match(line) is not None
     text = line[by.end() :]
-    first, *rest = _separator().split(text.replace("(", ", "))
+    first, *more_parts = _separator().split(text.replace("(", ", "))
     return (
         shows_person(first)
-        or any(map(has_title_or_initial, rest))
+        or any(map(has_title_or_initial, more_parts))
         or _RAISED.search(text) is not None
         or re.search(rf"[\s,]{front_matter_pattern('after_names')}(?!\w)", text, re.IGNORECASE) is not None
     )
@@ -136,12 +136,12 @@ def shows_person(name: str) -> bool:
 
     After a given name, more than two words may be a thing that is named after a person ("Robert Bosch Power Tools").
     """
-    first, *rest = MARKER.sub(" ", name).casefold().split() or [""]
-    given, family = front_matter_words("given_names"), front_matter_words("family_names")
-    of_a_person = front_matter_words("particles") | given
-    is_short = len([word for word in rest if word not in of_a_person]) <= MAX_BEHIND_GIVEN
-    known = first.partition("-")[0] in given or not family.isdisjoint((first, *rest[-1:]))
-    return has_title_or_initial(name) or (bool(rest) and known and is_short)
+    first, *more_words = MARKER.sub(" ", name).casefold().split() or [""]
+    given_names, family_names = front_matter_words("given_names"), front_matter_words("family_names")
+    of_a_person = front_matter_words("particles") | given_names
+    is_short = len([word for word in more_words if word not in of_a_person]) <= MAX_BEHIND_GIVEN
+    known = first.partition("-")[0] in given_names or not family_names.isdisjoint((first, *more_words[-1:]))
+    return has_title_or_initial(name) or (bool(more_words) and known and is_short)
 
 
 def has_title_or_initial(name: str) -> bool:
@@ -186,8 +186,8 @@ def says_part_of_others(lines: Sequence[str]) -> bool:
 def calls_document(lines: Sequence[str]) -> bool:
     """Whether lines say what the document is, and name nobody: "A study of tides", "Version 2"."""
     called = document_nouns() | front_matter_words("versions")
-    said = re.findall(r"\w+", " ".join(lines).casefold())
-    return not called.isdisjoint(said) and not any(map(may_name_another, lines))
+    line_words = re.findall(r"\w+", " ".join(lines).casefold())
+    return not called.isdisjoint(line_words) and not any(map(may_name_another, lines))
 
 
 def led_by_marker(line: str) -> bool:
@@ -197,7 +197,7 @@ def led_by_marker(line: str) -> bool:
 
 def is_published(line: str) -> bool:
     """Whether a line says a date of publication, or of a version."""
-    return says("published", line) or says("revised", line)
+    return says_date("published", line) or says_date("revised", line)
 
 
 def says_only_dates(line: str) -> bool:
@@ -210,7 +210,7 @@ def is_date(line: str) -> bool:
     return re.fullmatch(rf"\W*{_date()}\W*", line, re.IGNORECASE) is not None
 
 
-def says(key: str, line: str) -> bool:
+def says_date(key: str, line: str) -> bool:
     """Whether a line says the date of publication, or of a version, by a word of that kind directly before the date.
 
     A date after other words, or in parentheses, may be that of what these name: "Tariff Act (revised 1999)". A year
@@ -245,8 +245,8 @@ def names_institution(line: str) -> bool:
 
 @cache
 def _institution() -> re.Pattern[str]:
-    said = sorted(front_matter_words("institutions"))
-    ways = (re.escape(word[1:]) if word.startswith("*") else rf"(?<!\w){re.escape(word)}" for word in said)
+    institution_words = sorted(front_matter_words("institutions"))
+    ways = (re.escape(word[1:]) if word.startswith("*") else rf"(?<!\w){re.escape(word)}" for word in institution_words)
     return re.compile("|".join(ways), re.IGNORECASE)
 
 
@@ -278,12 +278,12 @@ def _date() -> str:
 
 @cache
 def _dated(key: str) -> re.Pattern[str]:
-    said, year = front_matter_pattern(key), r"(?:1[5-9]|20)\d\d(?!\w)"
-    any_said = rf"(?:{said}|{front_matter_pattern('versions')})" if key == "revised" else said
+    key_words, year = front_matter_pattern(key), r"(?:1[5-9]|20)\d\d(?!\w)"
+    any_said = rf"(?:{key_words}|{front_matter_pattern('versions')})" if key == "revised" else key_words
     between = rf"(?:\s*:\s*|\s+)(?:{front_matter_pattern('before_date')}\s+)*"
     behind = rf"\s*(?:$|[,;|·•()]|\.(?!\w)|{front_matter_pattern('by')}\s)"
     begun = r"^(?-i:(?=[^\W\d_])(?![a-zß-öø-ÿ]))"  # "Reprint of the novel, first / published 1813"
     return re.compile(
-        rf"(?:(?:^|[|·•]\s*|\d{{4}}\s*;\s*){any_said}{between}{_date()}|{begun}{said}{between}{year}){behind}",
+        rf"(?:(?:^|[|·•]\s*|\d{{4}}\s*;\s*){any_said}{between}{_date()}|{begun}{key_words}{between}{year}){behind}",
         re.IGNORECASE,
     )

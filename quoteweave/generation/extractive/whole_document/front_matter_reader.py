@@ -25,6 +25,7 @@ from quoteweave.generation.extractive.whole_document.front_matter_lines import (
     PREPRINT_STAMP,
     RAISED_LETTER,
     begins_abstract,
+    byline_persons,
     calls_document,
     goes_on,
     has_title_or_initial,
@@ -39,8 +40,7 @@ from quoteweave.generation.extractive.whole_document.front_matter_lines import (
     names_in,
     names_institution,
     names_role,
-    said_by,
-    says,
+    says_date,
     says_only_dates,
     says_part_of_others,
     says_written,
@@ -84,7 +84,7 @@ class _Cell:
 
     quote: FrontQuote
     names: tuple[str, ...]
-    others: tuple[str, ...]
+    other_lines: tuple[str, ...]
     """Its lines without names and dates."""
 
     @property
@@ -101,7 +101,7 @@ def front_quotes(context: Context, quotes: Iterable[Quote]) -> list[FrontQuote]:
 
     One that is not among `quotes` may be a heading.
     """
-    titles, layouts = set(context.titles.values()), {one.id: one.layout for one in quotes}
+    titles, layouts = set(context.titles.values()), {quote.id: quote.layout for quote in quotes}
     return [
         FrontQuote(
             id,
@@ -117,8 +117,8 @@ class FrontMatterReader:
     """What the quotes above a document's text surely say, from top to bottom."""
 
     def __init__(self, quotes: Sequence[FrontQuote]) -> None:
-        self._quotes = [replace(one, lines=tuple(_read(one.lines))) for one in quotes]
-        self._title = next((at for at, one in enumerate(self._quotes) if one.is_title), None)
+        self._quotes = [replace(quote, lines=tuple(_read_lines(quote.lines))) for quote in quotes]
+        self._title = next((at for at, quote in enumerate(self._quotes) if quote.is_title), None)
 
     def read(self, part: FrontMatterPart) -> list[FrontLine]:
         """The lines that say what is asked for, such as a line of each author; none where it is not surely there."""
@@ -142,15 +142,19 @@ class FrontMatterReader:
 
     def _date_lines(self) -> list[FrontLine]:
         """The lines that say when it was published, or else a date alone beside authors, or that of a version."""
-        lines = [FrontLine(line, one) for one in self._quotes if not one.is_title for line in one.lines]
-        published, revised = ([one for one in lines if says(key, one.text)] for key in ("published", "revised"))
-        authors = {one.quote.id for one in self._author_lines()} if not published else set()
-        alone = [one for one in lines if is_date(one.text) and self._signs(one, authors)] if authors else []
+        lines = [FrontLine(line, quote) for quote in self._quotes if not quote.is_title for line in quote.lines]
+        published, revised = ([line for line in lines if says_date(key, line.text)] for key in ("published", "revised"))
+        authors = {line.quote.id for line in self._author_lines()} if not published else set()
+        alone = (
+            [line for line in lines if is_date(line.text) and self._may_be_own_date(line, authors)] if authors else []
+        )
         date_lines = published or alone or revised
         most = 1 if date_lines is alone else MAX_DATES
-        return [FrontLine(tidy(one.text, MAX_LINE), one.quote) for one in date_lines] if len(date_lines) <= most else []
+        if len(date_lines) > most:
+            return []
+        return [FrontLine(tidy(line.text, MAX_LINE), line.quote) for line in date_lines]
 
-    def _signs(self, line: FrontLine, authors: Set[str]) -> bool:
+    def _may_be_own_date(self, line: FrontLine, authors: Set[str]) -> bool:
         """Whether a date is where a document's own may be: with its authors, or directly below them or the title.
 
         Below anything else it may be that of a meeting, or a deadline.
@@ -168,9 +172,10 @@ class FrontMatterReader:
         """The first heading, where the authors or the abstract follow it."""
         if self._title is None:
             return []
-        below = next((one for one in self._quotes[self._title + 1 :] if not PREPRINT_STAMP.match(one.lines[0])), None)
+        later = (quote for quote in self._quotes[self._title + 1 :] if not PREPRINT_STAMP.match(quote.lines[0]))
+        below = next(later, None)
         sure = below is not None and (
-            _is_abstract(below) or any(one.quote is below for one in (self._byline, *self._author_lines()) if one)
+            _is_abstract(below) or any(line.quote is below for line in (self._byline, *self._author_lines()) if line)
         )
         title = self._quotes[self._title]
         text = _FOOTNOTE.sub("", " ".join(title.lines))
@@ -178,12 +183,12 @@ class FrontMatterReader:
 
     def _institution_lines(self) -> list[FrontLine]:
         """The lines beside the authors of a paper, if one of them names an institution."""
-        found = []
+        lines_found = []
         for cell in self._block:
-            lines = [line for line in cell.others if not EMAIL.search(line)]
+            lines = [line for line in cell.other_lines if not EMAIL.search(line)]
             if lines:
-                found.append(FrontLine(tidy("\n".join(lines), MAX_LINE), cell.quote))
-        return found if any(names_institution(one.text) for one in found) else []
+                lines_found.append(FrontLine(tidy("\n".join(lines), MAX_LINE), cell.quote))
+        return lines_found if any(names_institution(line.text) for line in lines_found) else []
 
     def _email_lines(self) -> list[FrontLine]:
         """The addresses of the authors of a paper."""
@@ -192,10 +197,11 @@ class FrontMatterReader:
     @cached_property
     def _byline(self) -> FrontLine | None:
         """The only line that says by whom the document is, without "by"."""
-        found = [(at, text) for at, one in enumerate(self._quotes) if not one.is_title and (text := said_by(one.lines))]
-        if len(found) != 1:
+        texts = ("" if quote.is_title else byline_persons(quote.lines) for quote in self._quotes)
+        bylines = [(at, text) for at, text in enumerate(texts) if text]
+        if len(bylines) != 1:
             return None
-        at, text = found[0]
+        at, text = bylines[0]
         if not self._is_of_document(at):
             return None
         names, below = names_in(text), self._quotes[at + 1].lines[0] if at + 1 < len(self._quotes) else ""
@@ -210,16 +216,18 @@ class FrontMatterReader:
         """
         title = self._title if self._title is not None and self._title < at else None
         above = self._quotes[0 if title is None else title + 1 : at]
-        others = [one for one in above if not _is_stamp(one) and any(map(str.isalpha, "".join(one.lines)))]
-        if any(one.is_heading or is_heading_of_part(one.lines[-1]) or says_part_of_others(one.lines) for one in others):
+        texts = [quote for quote in above if not _is_stamp(quote) and any(map(str.isalpha, "".join(quote.lines)))]
+        if any(quote.is_heading or is_heading_of_part(quote.lines[-1]) for quote in texts):
             return False
-        if title is None and len(others) == 1 and may_be_title(others[0].lines):
+        if any(says_part_of_others(quote.lines) for quote in texts):
+            return False
+        if title is None and len(texts) == 1 and may_be_title(texts[0].lines):
             return True
         if title is None and self._title is not None:
             return False  # what stands above a title may be of a series, or of another text
         line = self._quotes[at].lines[0]
         begins_anew = says_written(line) and not line[0].islower()  # "This letter was / written by Lea Holm"
-        return begins_anew or all(calls_document(one.lines) for one in others)
+        return begins_anew or all(calls_document(quote.lines) for quote in texts)
 
     def _is_sure(self, byline: FrontLine) -> bool:
         """Whether it names persons, and does not say how something was done: "By Unanimous Consent"."""
@@ -230,20 +238,24 @@ class FrontMatterReader:
         """The authors below the title of a paper, with what stands beside them; none where anything is unsure."""
         if self._title is None or names_role(self._quotes[self._title].lines[-1]):
             return []
-        cells, rest = list[_Cell](), self._quotes[self._title + 1 :]
-        while rest and not _is_abstract(rest[0]):
-            if not _is_stamp(rest[0]):
-                cell = _cell(rest[0])
-                if cell is None or not (cells or cell.names) or is_heading_of_part(rest[0].lines[0]):
+        cells, remaining = list[_Cell](), self._quotes[self._title + 1 :]
+        while remaining and not _is_abstract(remaining[0]):
+            if not _is_stamp(remaining[0]):
+                cell = _read_cell(remaining[0])
+                if cell is None or not (cells or cell.names) or is_heading_of_part(remaining[0].lines[0]):
                     break
                 cells.append(cell)
-            rest = rest[1:]
-        if not cells or any(leading_names(one.lines) for one in rest):
+            remaining = remaining[1:]
+        if not cells or any(leading_names(quote.lines) for quote in remaining):
             return []
-        return cells if _is_whole(cells) and _is_signed(cells, bool(rest) and _is_abstract(rest[0])) else []
+        return (
+            cells
+            if _are_of_one_form(cells) and _are_authors(cells, bool(remaining) and _is_abstract(remaining[0]))
+            else []
+        )
 
 
-def _read(lines: Sequence[str]) -> Iterator[str]:
+def _read_lines(lines: Sequence[str]) -> Iterator[str]:
     """The lines as far as they are read; the stamp of a preprint is one, however it is broken."""
     short = [" ".join((line if len(line) <= MAX_READ else f"{line[:MAX_READ]} …").split()) for line in lines]
     if short and PREPRINT_STAMP.match(short[0]):
@@ -252,7 +264,7 @@ def _read(lines: Sequence[str]) -> Iterator[str]:
         yield from short
 
 
-def _cell(quote: FrontQuote) -> _Cell | None:
+def _read_cell(quote: FrontQuote) -> _Cell | None:
     """The names of a quote and what stands beside them; None where it may be anything else, or hold another name."""
     lines = [line for line in quote.lines if not is_date(line) and not is_published(line)]
     first = name_lines(lines)
@@ -270,25 +282,25 @@ def _cell(quote: FrontQuote) -> _Cell | None:
     return _Cell(quote, tuple(leading_names(lines)), (*inline, *after))
 
 
-def _is_whole(cells: Sequence[_Cell]) -> bool:
+def _are_of_one_form(cells: Sequence[_Cell]) -> bool:
     """Whether all quotes with names are of one form: a single one, with institutions in or below each, or with marks.
 
     A further line of capitals may be keywords, or an institution.
     """
     named = [at for at, cell in enumerate(cells) if cell.names]
     followed = all(at + 1 < len(cells) and not cells[at + 1].names for at in named)
-    if any(cells[at].others for at in named):
-        return len(named) == 1 or all(cells[at].others for at in named)
+    if any(cells[at].other_lines for at in named):
+        return len(named) == 1 or all(cells[at].other_lines for at in named)
     return len(named) == 1 or followed or all(cells[at].has_marker for at in named)
 
 
-def _is_signed(cells: Sequence[_Cell], has_abstract: bool) -> bool:
+def _are_authors(cells: Sequence[_Cell], has_abstract: bool) -> bool:
     """Whether what stands around names shows that they are a paper's authors.
 
     An invitation has names, institutions and addresses, too.
     """
     marked = all(cell.has_marker for cell in cells if cell.names)
-    affiliated = any(names_institution(line) for cell in cells for line in cell.others)
+    affiliated = any(names_institution(line) for cell in cells for line in cell.other_lines)
     names = [name for cell in cells for name in cell.names]
     known = [shows_person(name) for name in names]
     # In "Machine Learning, Thomas Bayes", one name is a person's, and neither is an author's.

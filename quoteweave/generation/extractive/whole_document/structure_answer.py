@@ -43,11 +43,12 @@ def structure_answer(question: str, context: Context, structure: DocumentStructu
     It is `located` if the parts are known only as the parser took them, because people may count otherwise.
     """
     text = "\n\n".join(_paragraph(count, structure, context) for count in structure.counts)
-    found = [count for count in structure.counts if count.count]
-    asked = structure.request.kinds
-    guessed = all(count.basis == "parser" and (count.kind != "heading" or "heading" not in asked) for count in found)
+    counts = [count for count in structure.counts if count.count]
+    asked_kinds = structure.request.kinds
+    surely_known = (count.kind == "heading" and "heading" in asked_kinds for count in counts)
+    guessed = all(count.basis == "parser" for count in counts) and not any(surely_known)
     status: AnswerStatus = "located" if guessed else "answered"
-    answer = build_answer(question, text, context, model=model, status=status if found else "abstained")
+    answer = build_answer(question, text, context, model=model, status=status if counts else "abstained")
     unchecked = {"verdict": "unchecked", "reason": COUNTED_REASON}
     return with_citations(answer, [citation.model_copy(update=unchecked) for citation in answer.citations])
 
@@ -122,12 +123,12 @@ def _notes(count: StructureCount, places: Sequence[PlaceName]) -> str:
     """
     numbers = [element.label.number for element in count.elements if element.label]
     has_gaps = count.kind in _NUMBERED and (len(places) < 2 or _run(_page_numbers(places)))
-    missing = _missing(numbers, whole=not places and count.kind != "chapter") if has_gaps else []
+    missing = _missing(numbers, from_one=not places and count.kind != "chapter") if has_gaps else []
     notes = []
     if missing:
         most = MAX_NAMED["count"]
-        left = [f"{len(missing) - most} more"] if len(missing) > most else []
-        named = join_with_and([*(f"{count.kind.capitalize()} {number}" for number in missing[:most]), *left])
+        unnamed = [f"{len(missing) - most} more"] if len(missing) > most else []
+        named = join_with_and([*(f"{count.kind.capitalize()} {number}" for number in missing[:most]), *unnamed])
         notes.append(f"No {'heading' if count.kind == 'chapter' else 'caption'} was found of {named}.")
     if count.unnumbered:
         pages = _pages(count.unnumbered)
@@ -136,18 +137,18 @@ def _notes(count: StructureCount, places: Sequence[PlaceName]) -> str:
     return " ".join(notes)
 
 
-def _missing(numbers: Sequence[str], *, whole: bool) -> list[str]:
+def _missing(numbers: Sequence[str], *, from_one: bool) -> list[str]:
     """The numbers missing between others, and from 1 on in a whole document: 3 for 2 and 4, 2.2 for 2.1 and 2.3."""
     by_chapter: dict[str, set[int]] = {}
-    for each in numbers:
-        chapter, dot, number = each.rpartition(".")
+    for number_text in numbers:
+        chapter, dot, number = number_text.rpartition(".")
         if number.isdecimal() and len(number) <= MAX_DIGITS:
             by_chapter.setdefault(f"{chapter}{dot}", set()).add(int(number))
     return [
         f"{chapter}{number}"
-        for chapter, found in by_chapter.items()
-        for number in range(1 if whole else min(found), max(found))
-        if number not in found
+        for chapter, present in by_chapter.items()
+        for number in range(1 if from_one else min(present), max(present))
+        if number not in present
     ]
 
 

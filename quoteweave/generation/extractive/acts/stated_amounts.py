@@ -10,11 +10,11 @@ import re
 from decimal import Decimal
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import STOP_WORDS, has_digit, words
 from quoteweave.core.text.units import CURRENCIES, dimensions_in
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import NUMBER_WORDS, Amount
-from quoteweave.generation.gate.dates import WEEKDAY
+from quoteweave.generation.gate.dates import MONTH_NAMES, WEEKDAY
 from quoteweave.generation.gate.facts import Facts, normalize_notation, read_evidence
 from quoteweave.generation.relevance import QuestionTerms
 from quoteweave.generation.sentence_kinds import FEW, ROUGHLY
@@ -72,7 +72,7 @@ _ASKS_DURATION = lazy_regex(
     r"\W*how\s+long\s+(?:is|are|was|were|does|do|did|will)\b(?!.*\b(?:before|after)\b)", re.IGNORECASE
 )
 # A point in time, which is no duration: "begins three days after the letter", "takes place after 3 weeks".
-_POINT = lazy_regex(
+_POINT_IN_TIME = lazy_regex(
     r"\b(?:begins?|began|starts?|started|ends?|ended|opens?|opened|closes?|closed|due|leaves?|left)\s+"
     rf"(?:\w+\s+)?{_NUMBER}\s+(?:after|before|later)\b|\bplace\s+(?:after|in|within)\s+{_NUMBER}",
     re.IGNORECASE,
@@ -88,13 +88,13 @@ _TAKES_TIME = lazy_regex(
     re.IGNORECASE,
 )
 _ASKS_WEIGHT = lazy_regex(r"\b(?:how\s+heavy|weighs?|weight)\b", re.IGNORECASE)
-_BEARS = lazy_regex(
+_LOAD = lazy_regex(
     r"\b(?:carr(?:y|ies|ied)|lifts?|lifted|holds?|held|loads?|bears?|pulls?|pulled|supports?|transports?|takes?)\s+"
     rf"(?:[^\W\d_]+\s+){{0,3}}?{_NUMBER}",
     re.IGNORECASE,
 )
 # Numbers of other things: "in winds of up to 60 km/h", "on slopes of 12 %".
-_OF_OTHERS = lazy_regex(
+_QUANTITY_OF_OTHERS = lazy_regex(
     rf"\b(?:in|on|with|at|against|from)\s+(?P<others>[^\W\d_]{{3,}}s)\s+of\s+{_ABOUT}{_NUMBER}", re.IGNORECASE
 )
 _ASKS_PRICE = lazy_regex(r"\W*how\s+much\s+(?:is|are|was|were|(?:does|do|did)\b.*\bcosts?)\b", re.IGNORECASE)
@@ -105,7 +105,7 @@ _NO_PRICE = lazy_regex(
 )
 _FOR = lazy_regex(r"\bfor\s+(?:(?:an?|the|each|every)\s+)?(?P<what>[^\W\d_]{3,})", re.IGNORECASE)
 # The number of a whole, of which others are counted: "none of the 30 rooms", "of 300 children few".
-_WHOLE = lazy_regex(
+_NUMBER_OF_WHOLE = lazy_regex(
     rf"(?P<part>\b(?:\d[\d.,]*|one|{FEW}|none|some|few|half|most|many|not\s+one|any|thirds?|quarters?|per\s?cent)\s+|%\s+|(?:^|[,;])\s*)"
     rf"of\s+(?:(?:the|its|our|their|these|those)\s+)?(?:\d[\d.,]*|{FEW})\s+(?=[^\W\d_]{{3,}}s\b|children|people|men\b|women)",
     re.IGNORECASE,
@@ -122,7 +122,7 @@ _GAINS = lazy_regex(
 _SPAN = r"(?:second|minute|hour|day|night|week|fortnight|month|quarter|season|year|decade|century|centurie)s?"
 _TIME_NAME = (
     rf"(?:{_SPAN}|times?|mornings?|afternoons?|evenings?|weekends?|weekdays?|springs?|summers?|autumns?|winters?"
-    rf"|{WEEKDAY}s?|January|February|March|April|May|June|July|August|September|October|November|December)"
+    rf"|{WEEKDAY}s?|{MONTH_NAMES})"
 )
 # "Once, in 1998", "five times as large" and "twice the size" are no frequencies, nor are days that are excepted.
 _FREQUENCY = lazy_regex(
@@ -153,10 +153,10 @@ _SPAN_BESIDE = rf"(?:\d+|an?|one|{FEW})\s+{_SPAN}\s+(?:before|after|in\s+advance
 # When something opens does not tell how late it is open.
 _ENDS, _STARTS = (
     lazy_regex(
-        rf"\b(?:{told})(?:\s+(?!until\b|till\b|from\b|between\b)\w+)?\s+{_TIME}|\bbetween\s+{_TIME}|(?:24|all)\s+(?:hours|day)\b|(?<!\d\d)\d\s?(?:[ap]m\s?)?[–-]\s?\d{{1,2}}(?!\d)|\b{_SPAN_BESIDE}",
+        rf"\b(?:{words_before})(?:\s+(?!until\b|till\b|from\b|between\b)\w+)?\s+{_TIME}|\bbetween\s+{_TIME}|(?:24|all)\s+(?:hours|day)\b|(?<!\d\d)\d\s?(?:[ap]m\s?)?[–-]\s?\d{{1,2}}(?!\d)|\b{_SPAN_BESIDE}",
         re.IGNORECASE,
     )
-    for told in (
+    for words_before in (
         r"until|till|to|by|later\s+than|latest|last|clos\w+|shuts?|ends?|leaves?",
         r"from|at|after|before|earlier\s+than|earliest|first|opens?|starts?|begins?",
     )
@@ -239,12 +239,12 @@ def new_facts(text: str, question: str) -> tuple[Facts, list[Amount]]:
     """The facts of a text, and its numbers that are not in the question."""
     values_in_question: set[Decimal] = {amount.value for amount in read_evidence(question).amounts}
     facts = read_evidence(_ITEM.sub("", text))  # the number of a list item is no amount
-    return facts, [one for one in facts.amounts if one.value not in values_in_question and not one.ordinal]
+    return facts, [amount for amount in facts.amounts if amount.value not in values_in_question and not amount.ordinal]
 
 
 def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
     """The numbers of a statement that are not in the question, except years."""
-    return frozenset(one.value for one in new_facts(statement.text, question.text)[1] if not one.year)
+    return frozenset(amount.value for amount in new_facts(statement.text, question.text)[1] if not amount.year)
 
 
 def lacks_asked_change(text: str, question: str) -> bool:
@@ -267,23 +267,25 @@ def own_amounts(text: str, question: str) -> str:
     >>> own_amounts("The boat is 300 kg lighter than the car.", "How heavy is the boat?")
     'The boat is   than the car.'
     """
-    rest = normalize_notation(text)
-    if _ASKS_WHAT_IT_TAKES.match(question) and _TAKES.search(rest) and not _TAKES_TIME.search(rest):
+    remaining = normalize_notation(text)
+    if _ASKS_WHAT_IT_TAKES.match(question) and _TAKES.search(remaining) and not _TAKES_TIME.search(remaining):
         return ""  # "The ferry takes passengers until 30 minutes before it leaves"
     left_out = [
         None if _ASKS_DIFFERENCE.search(question) else _DIFFERENCE,
         None if _ASKS_AGE.search(question) else _AGE,
         _AFTER if _ASKS_HOW_MUCH_TIME.match(question) else None,
-        _POINT if _ASKS_DURATION.match(question) else None,
+        _POINT_IN_TIME if _ASKS_DURATION.match(question) else None,
         _TIMES_A_SPAN if _ASKS_DURATION.match(question) else None,
-        _BEARS if _ASKS_WEIGHT.search(question) else None,
+        _LOAD if _ASKS_WEIGHT.search(question) else None,
         _NO_PRICE if _ASKS_PRICE.match(question) else None,
     ]
     for pattern in filter(None, left_out):
-        rest = pattern.sub(" ", rest)
+        remaining = pattern.sub(" ", remaining)
     question_words = set(words(question))
-    rest = _OF_OTHERS.sub(lambda match: " " if question_words.isdisjoint(words(match["others"])) else match[0], rest)
-    return _without_prices_of_others(_without_distances(rest, question), question)
+    remaining = _QUANTITY_OF_OTHERS.sub(
+        lambda match: " " if question_words.isdisjoint(words(match["others"])) else match[0], remaining
+    )
+    return _without_prices_of_others(_without_distances(remaining, question), question)
 
 
 def _without_distances(text: str, question: str) -> str:
@@ -308,7 +310,7 @@ def _without_prices_of_others(text: str, question: str) -> str:
     prices_of_thing = [at for at, match in enumerate(prices) if not priced_thing.isdisjoint(words(match["what"]))]
     if not priced_thing or not prices_of_thing or prices_of_thing[0] == 0:
         return text
-    priced_before = any(map(str.isdigit, text[: prices[0].start()]))
+    priced_before = has_digit(text[: prices[0].start()])
     return text[prices[prices_of_thing[0] - 1].end() :] if priced_before else text[prices[prices_of_thing[0]].start() :]
 
 
@@ -346,17 +348,18 @@ def own_counts(text: str, question: str) -> str:
     >>> own_counts("None of the 30 rooms has a balcony.", "How many rooms have a balcony?")
     'None rooms has a balcony.'
     """
-    rest = normalize_notation(text)
+    remaining = normalize_notation(text)
     question_words = set(words(question))
     groups = [
-        [bool(question_words & set(words(one))) for one in match.groups()] for match in _TWO_GROUPS.finditer(rest)
+        [bool(question_words & set(words(noun))) for noun in match.groups()]
+        for match in _TWO_GROUPS.finditer(remaining)
     ]
-    if any(one != other for one, other in groups):
+    if any(is_first_asked != is_second_asked for is_first_asked, is_second_asked in groups):
         return ""  # "1,138 domestic and foreign stores" does not tell how many domestic ones there are
-    rest = rest if _FURTHER.search(question) else _FURTHER.sub(" ", rest)
+    remaining = remaining if _FURTHER.search(question) else _FURTHER.sub(" ", remaining)
     if _ASKS_HOW_MANY_IT_HAS.search(question):
-        rest = _GAINS.sub(" ", rest)
-    return rest if _ASKS_WHOLE.search(question) else _WHOLE.sub(lambda match: match["part"], rest)
+        remaining = _GAINS.sub(" ", remaining)
+    return remaining if _ASKS_WHOLE.search(question) else _NUMBER_OF_WHOLE.sub(lambda match: match["part"], remaining)
 
 
 def tells_how(asked_by: str, text: str) -> bool | None:
@@ -371,7 +374,7 @@ def tells_how(asked_by: str, text: str) -> bool | None:
     if form is _FREQUENCY:  # "the room that is cleaned every week" is another thing
         text = _RELATIVE.sub(" ", text)
     if form is not _SIZE:  # "It should not be done every week" does not tell how often
-        return any(not _BEFORE_DENIED.search(text[: found.start()]) for found in form.finditer(text))
+        return any(not _BEFORE_DENIED.search(text[: match.start()]) for match in form.finditer(text))
     text = _DISTANCE.sub(" ", text)
     measured = dimensions_in(text) - _NO_SIZES - (CURRENCIES if _DEAR.search(text) else frozenset())  # nor a price
     return bool(measured) or (form.search(text) is not None and not _DEAR.search(text))

@@ -68,11 +68,11 @@ def _singular(word: str) -> str:
 def _is_name(name: str, question: QuestionTerms) -> bool:
     """Whether capitalized words are a name that the question lacks, and not "The" or an abbreviation in capitals."""
     first = name.split(maxsplit=1)[0].casefold() if name else ""
-    said = set(words(name)) - set(question.terms)
+    new_words = set(words(name)) - set(question.terms)
     national = first in listed_words("language_names")
     return (
-        bool(said)
-        and said.isdisjoint(CALENDAR_WORDS)
+        bool(new_words)
+        and new_words.isdisjoint(CALENDAR_WORDS)
         and first not in STOP_WORDS
         and not (name.isupper() and " " not in name)
         and not national
