@@ -11,6 +11,7 @@ import itertools
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from quoteweave.core.lazy_regex import lazy_regex
@@ -25,6 +26,7 @@ from quoteweave.core.text.question_analysis import (
     interrogative_words,
     request_words,
     with_words_alike,
+    words_alike,
 )
 from quoteweave.core.text.question_words import (
     Quantity,
@@ -138,6 +140,14 @@ class QuestionTerms(Record):
         return asked_quantity(self.asked_by, self.text)
 
 
+@dataclass(frozen=True, slots=True)
+class WeighedQuestion:
+    """A question, or one of the parts of a compound question, with the weights of its words, which add up to 1."""
+
+    terms: QuestionTerms
+    weights: Mapping[str, float]
+
+
 @lru_cache(maxsize=64)  # asked for by each step of an answer
 def question_terms(question: str) -> QuestionTerms:
     """Analyse a question, leaving out words that only ask (`tell`, `according to the report`) or say how to answer."""
@@ -204,6 +214,12 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     light = light_words(question.text)
     heavy = [term for term in terms if term not in light or term in never_light]
     return heavy if len(heavy) >= MIN_TERMS else terms
+
+
+def with_all_alike(stems: Iterable[str]) -> frozenset[str]:
+    """Stems of words, and those of all words that mean the same ("used" with "employed")."""
+    own_stems = frozenset(stems)
+    return own_stems.union(*map(words_alike, own_stems))
 
 
 def says_all(text_words: Iterable[str], asked_words: Collection[str]) -> bool:

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Set
 from functools import cache
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import CONTACT, QuestionAnalysis, words_alike
+from quoteweave.core.text.question_analysis import CONTACT, QuestionAnalysis
 from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.dates import WEEKDAY
-from quoteweave.generation.relevance import PERIODS, QuestionTerms, says_all, subject_terms
+from quoteweave.generation.relevance import PERIODS, QuestionTerms, says_all, subject_terms, with_all_alike
 from quoteweave.generation.sentence_kinds import CLAUSES, ROUGHLY, denies, says_what
 
 MAX_NAMES = 3
@@ -311,7 +311,7 @@ def _is_at_thing(text: str, subject: Set[str]) -> bool:
         if not match["act"] or set(words(match["act"])) <= subject
     ]
     placed = (set(words(f"{before} {match['placed']}")) for before, match in phrases if match["placed"])
-    alike = frozenset(subject).union(*map(words_alike, subject))
+    alike = with_all_alike(subject)
     if _is_done_at_thing(text, subject) or any(place_words <= alike for place_words in placed):
         return True
     return any(

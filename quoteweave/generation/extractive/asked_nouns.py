@@ -7,7 +7,7 @@ or about another one ("the first county seat"), or introduce something that the 
 import re
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, interrogative_words, words_alike
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, interrogative_words
 from quoteweave.core.text.question_words import asked_thing_text, thing_kinds
 from quoteweave.core.text.tokens import STOP_WORDS, WORD, name_words, words
 from quoteweave.generation.extractive.acts.as_asked import asks_what_it_does, tells_what_it_does
@@ -16,7 +16,7 @@ from quoteweave.generation.extractive.acts.stated_amounts import new_numbers
 from quoteweave.generation.extractive.acts.stated_names import asks_name, tells_name
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import NUMBER_WORDS
-from quoteweave.generation.relevance import QuestionTerms
+from quoteweave.generation.relevance import QuestionTerms, with_all_alike
 from quoteweave.generation.sentence_kinds import INSTRUCTION, NO_NOUN
 
 EXAMPLE = lazy_regex(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
@@ -164,7 +164,7 @@ def _tells_no_way(text: str, question: str) -> bool:
     how = _HOW_IS_DONE.match(question)
     if how is None:
         return False
-    act = frozenset(words(how["verb"])).union(*map(words_alike, words(how["verb"])))
+    act = with_all_alike(words(how["verb"]))
     aim = _AIM.match(text)
     if INSTRUCTION.match(text) and (aim is None or act.intersection(words(aim[1]))):
         return False

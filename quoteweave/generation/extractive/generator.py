@@ -51,18 +51,29 @@ from quoteweave.generation.extractive.several_documents.other_documents import (
     further_answers,
     other_documents_note,
 )
-from quoteweave.generation.extractive.statements import Statement, caption_statements, text_statements
+from quoteweave.generation.extractive.statements import Statement, caption_statements
 from quoteweave.generation.extractive.tables.agreement import split_by_agreement
 from quoteweave.generation.extractive.tables.asked_rows import asks_below_uncertain_head
-from quoteweave.generation.extractive.tables.cells import FoundRow
-from quoteweave.generation.extractive.tables.picture_statements import ambiguous_rows, find_rows, image_statements
+from quoteweave.generation.extractive.tables.picture_statements import (
+    RowsOfImages,
+    ambiguous_rows,
+    find_rows,
+    make_statements,
+)
 from quoteweave.generation.extractive.topic import abstention_reasons, is_on_topic, language_difference
 from quoteweave.generation.extractive.whole_document.front_matter_answer import (
     front_matter_answer,
     front_matter_located,
 )
 from quoteweave.generation.extractive.whole_document.structure_answer import structure_answer
-from quoteweave.generation.relevance import QuestionTerms, parts_of, question_terms, weigh_terms, words_with_headings
+from quoteweave.generation.relevance import (
+    QuestionTerms,
+    WeighedQuestion,
+    parts_of,
+    question_terms,
+    weigh_terms,
+    words_with_headings,
+)
 
 COMPUTED_REASON = "The table's numbers were compared; it does not say this itself."
 DISAGREEMENT_WARNING = "The documents give different {} here: compare what they say."
@@ -96,12 +107,9 @@ NO_SCORES = SentenceScores(of={})
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionPart:
-    """A question, or one of the parts of a compound question."""
+class QuestionPart(WeighedQuestion):
+    """A question, or one of its parts, that is to be answered."""
 
-    terms: QuestionTerms
-    weights: Mapping[str, float]
-    """The weights of its words."""
     scores: SentenceScores = NO_SCORES
     """The scores of sentences that may answer it, by the model that scores sentences, if there is one."""
 
@@ -194,12 +202,12 @@ class ExtractiveGenerator:
         quote_words, question_parts = _quote_words(context), parts_of(in_words_of(context, question))
         parts = [QuestionPart(part, weigh_terms(part, quote_words, context.rarity)) for part in question_parts]
         first = parts[0]
-        steps = find_procedures(first.terms, context, first.weights, self.max_characters) if len(parts) == 1 else []
+        steps = find_procedures(first, context, self.max_characters) if len(parts) == 1 else []
         if not steps:
             return parts
         shown = steps[:MAX_LISTS]
         text, goes_on = compose_procedures(shown, context), (STEPS_GO_ON,) if may_go_on(shown, context) else ()
-        also_asking = documents_asking_too(first.terms, first.weights, context, steps, self.max_characters)
+        also_asking = documents_asking_too(first, context, steps, self.max_characters)
         warnings = (*goes_on, *other_documents_note(also_asking))
         return build_answer(question, text, context, model=EXTRACTIVE, warnings=warnings, status="answered")
 
@@ -226,8 +234,8 @@ class ExtractiveGenerator:
 
     def _answer_part(self, part: QuestionPart, context: Context) -> AnsweredPart:
         """Choose the statements that answer a part, all of one document unless others say something else."""
-        rows = find_rows(context, part.terms, part.weights)
-        statements, sections, has_more = self._statements(part, context, rows), list[list[Statement]](), False
+        rows, sections, has_more = find_rows(part, context), list[list[Statement]](), False
+        statements = make_statements(part, context, rows, self.max_characters)
         differing, good = list[Statement](), list[Statement]()
         if captioned := caption_statements(part.terms, context):
             chosen = captioned
@@ -239,44 +247,34 @@ class ExtractiveGenerator:
         shown, differs = keep_best_document(chosen, part.terms)
         shown = chosen if len(sections) > 1 else shown
         if shown and good and context.further:
-            good += further_answers(part.terms, part.weights, context, self.max_characters)
+            good += further_answers(part, context, self.max_characters)
         otherwise = documents_stating_otherwise(shown, good, part.terms, by_heading=bool(sections)) if shown else []
         return AnsweredPart(part, shown, differs=differs, has_more=has_more, differing=differing, otherwise=otherwise)
-
-    def _statements(
-        self, part: QuestionPart, context: Context, rows: Sequence[tuple[FoundRow, ...]]
-    ) -> list[Statement]:
-        statements = text_statements(context, self.max_characters)
-        return statements + image_statements(context, part.terms, part.weights, rows, self.max_characters)
 
     async def _sentence_scores(self, part: QuestionPart, context: Context) -> SentenceScores:
         if self.scorer is None:
             return NO_SCORES
-        statements = self._statements(part, context, find_rows(context, part.terms, part.weights))
+        statements = make_statements(part, context, find_rows(part, context), self.max_characters)
         return await score_sentences(self.scorer, part.terms.text, statements)
 
     def _choose(
-        self,
-        statements: Sequence[Statement],
-        part: QuestionPart,
-        context: Context,
-        found_rows: Sequence[tuple[FoundRow, ...]],
+        self, statements: Sequence[Statement], part: QuestionPart, context: Context, found_rows: RowsOfImages
     ) -> tuple[list[Statement], list[Statement], list[Statement]]:
         """Choose those of the statements that answer a part, and one that states otherwise.
 
         Also return the cells that would answer it if tables did not give different values, and all statements that
         answer it nearly as well as the best.
         """
-        criteria = AnswerCriteria(part.terms, part.weights, context)
+        criteria = AnswerCriteria(part, context)
         answering = [
             statement
             for statement in statements
             if criteria.answers(statement, clearly_first=sentence_key(statement) == part.scores.first)
         ]
         answering = keep_uses_of_thing(answering, part.terms)
-        candidates = [*statements, *ambiguous_rows(context, part.terms, found_rows, self.max_characters)]
+        candidates = [*statements, *ambiguous_rows(part.terms, context, found_rows, self.max_characters)]
         competing = [row for row in candidates if criteria.may_compete(row) and row not in answering]
-        answering, differing = split_by_agreement(answering, competing, part.terms, part.weights)
+        answering, differing = split_by_agreement(answering, competing, part)
         if differing:  # a sentence must itself name what it is about
             subject = part.terms.subject
             answering = [answer for answer in answering if answer.is_of_cells or subject.issubset(answer.words)]
@@ -321,8 +319,7 @@ def _best_places(
     cited = {statement.quote.id for statement in statements}
     places: list[LocatedQuote] = []
     for part in parts:
-        scores = part.scores.of
-        places += find_places(part.terms, context, part.weights, besides=cited, sentence_scores=scores)[:1]
+        places += find_places(part, context, besides=cited, sentence_scores=part.scores.of)[:1]
     return places
 
 
@@ -332,9 +329,9 @@ def _located_answer(question: str, context: Context, scores: SentenceScores, par
     Tables that give different values for it come first.
     """
     terms = question_terms(in_words_of(context, question))
-    weights = weigh_terms(terms, _quote_words(context), context.rarity)
+    weighed = WeighedQuestion(terms, weigh_terms(terms, _quote_words(context), context.rarity))
     differing = dict.fromkeys(statement.quote.id for part in parts for statement in part.differing)
-    places = find_places(terms, context, weights, sentence_scores=scores.of, leading=differing)
+    places = find_places(weighed, context, sentence_scores=scores.of, leading=differing)
     uncertain = any(asks_below_uncertain_head(terms, place.quote) for place in places)
     differ = language_difference(question, context)
     warnings = [] if differ is None else [OTHER_LANGUAGE.format(differ.question, differ.documents)]

@@ -31,6 +31,7 @@ from quoteweave.generation.extractive.statements import (
 from quoteweave.generation.extractive.tables.heads import heading_of, parts_of, read_rows
 from quoteweave.generation.relevance import (
     QuestionTerms,
+    WeighedQuestion,
     coverage,
     quote_words,
     weights_by_document,
@@ -109,9 +110,8 @@ def group_by_page(context: Context) -> list[HitsOfPage]:
 
 
 def find_places(
-    question: QuestionTerms,
+    weighed: WeighedQuestion,
     context: Context,
-    weights: Mapping[str, float],
     *,
     besides: Collection[str] = (),
     sentence_scores: Mapping[SentenceKey, float] = UNSCORED,
@@ -119,10 +119,10 @@ def find_places(
 ) -> list[LocatedQuote]:
     """Find the best quote of each of the best pages, or sections of virtual ones; none without quotes.
 
-    `weights` are of the question's words, `besides` ids of quotes that are shown already, `sentence_scores` additional
-    scores of sentences, by quote id and index from 0. Quotes with ids in `leading` come first, each by itself.
+    `besides` are ids of quotes that are shown already, `sentence_scores` additional scores of sentences, by quote id
+    and index from 0. Quotes with ids in `leading` come first, each by itself.
     """
-    by_document = weights_by_document(context.hits, weights)
+    question, by_document = weighed.terms, weights_by_document(context.hits, weighed.weights)
     sections = _ranked_sections(question, context, by_document, _pages(question, context, besides, leading), leading)
     places: list[LocatedQuote] = []
     for section, most in zip(sections, EXCERPT_WORDS, strict=False):
@@ -130,7 +130,7 @@ def find_places(
         matches = _matching_words(fittest.quote, question, by_document[fittest.quote.document])
         instead = _introduced_instead(fittest.quote, section.hits) or denying_hit(fittest.quote, context)
         number, hit = instead or fittest
-        excerpt = _excerpt(hit.quote, context, question, weights, most, sentence_scores)
+        excerpt = _excerpt(hit.quote, context, weighed, most, sentence_scores)
         if excerpt and any(excerpt == place.excerpt for place in places):
             continue
         is_far = section.worth < MIN_UNMATCHED_SHARE * sections[0].worth
@@ -312,8 +312,7 @@ def _matching_words(quote: Quote, question: QuestionTerms, weights: Mapping[str,
 def _excerpt(
     quote: Quote,
     context: Context,
-    question: QuestionTerms,
-    weights: Mapping[str, float],
+    weighed: WeighedQuestion,
     most: int,
     sentence_scores: Mapping[SentenceKey, float],
 ) -> str:
@@ -322,8 +321,8 @@ def _excerpt(
     parts = _parts(quote, end)
     if not parts:
         return ""
-    worth = [_covered_share(part, question, weights) for part in parts]
-    if question.analysis.wants_number:
+    worth = [_covered_share(part, weighed.terms, weighed.weights) for part in parts]
+    if weighed.terms.analysis.wants_number:
         worth = [value + NUMBER_BONUS * has_digit(part) for value, part in zip(worth, parts, strict=True)]
     if quote.kind == "text":
         worth = [value + sentence_scores.get((quote.id, at), 0.0) for at, value in enumerate(worth)]

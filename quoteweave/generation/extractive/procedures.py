@@ -33,7 +33,7 @@ from quoteweave.generation.extractive.statements import (
     position_in_document,
     split_items,
 )
-from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, says_all, subject_terms
+from quoteweave.generation.relevance import QuestionTerms, WeighedQuestion, adjacency, coverage, says_all, subject_terms
 from quoteweave.generation.sentence_kinds import (
     INSTRUCTION,
     denies,
@@ -104,17 +104,19 @@ class Procedure:
         return self.quotes[0].document
 
 
-def find_procedures(
-    question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int
-) -> list[Procedure]:
+def find_procedures(weighed: WeighedQuestion, context: Context, limit: int) -> list[Procedure]:
     """Find the procedures, or the lists, that the question asks for, best first; none if it asks what a thing is.
 
-    Each of several procedures is of another document with the same heading. Each step is cut to `limit` characters;
-    `weights` are those of all words of the question, and add up to 1.
+    Each of several procedures is of another document with the same heading. Each step is cut to `limit` characters.
     """
+    question = weighed.terms
     if question.analysis.asks_denied:
         return _find_denied(question, context, limit)
-    return _find_steps(question, context, weights, limit) if weights and question.asks != "definition" else []
+    if not weighed.weights or question.asks == "definition":
+        return []
+    if question.asks != "steps":
+        return _find_listed(question, context, limit) if _ASKS_LIST.match(question.text) else []
+    return _find_steps(question, weighed.weights, context, limit)
 
 
 def may_go_on(procedures: Sequence[Procedure], context: Context) -> bool:
@@ -122,9 +124,7 @@ def may_go_on(procedures: Sequence[Procedure], context: Context) -> bool:
     return any(quote.id in context.cut_sections for procedure in procedures for quote in procedure.quotes)
 
 
-def _find_steps(question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int) -> list[Procedure]:
-    if question.asks != "steps":
-        return _find_listed(question, context, limit) if _ASKS_LIST.match(question.text) else []
+def _find_steps(question: QuestionTerms, weights: Mapping[str, float], context: Context, limit: int) -> list[Procedure]:
     subject = subject_terms(question)
     total = coverage(weights, subject)
     weights = {word: weights[word] / total for word in subject if word in weights} if total else weights

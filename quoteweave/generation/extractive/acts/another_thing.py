@@ -11,7 +11,6 @@ from quoteweave.core.text.question_analysis import (
     AnswerType,
     QuestionAnalysis,
     with_words_alike,
-    words_alike,
 )
 from quoteweave.core.text.question_words import thing_kinds, verbs_of
 from quoteweave.core.text.references.reference_words import reference_words
@@ -21,7 +20,7 @@ from quoteweave.generation.extractive.acts.asked_acts import IRREGULAR
 from quoteweave.generation.extractive.acts.clauses import PREPOSITIONS
 from quoteweave.generation.extractive.statements import Statement, picture_text, refers_back
 from quoteweave.generation.gate.dates import MONTHS, WEEKDAY, is_of_date
-from quoteweave.generation.relevance import NUMBER_KINDS, PERIODS
+from quoteweave.generation.relevance import NUMBER_KINDS, PERIODS, with_all_alike
 
 MAX_BETWEEN = 3
 """The most words between a name and its number, as in "Debian, the version 8"."""
@@ -54,20 +53,9 @@ _ASKED_GROUP = lazy_regex(
     re.IGNORECASE,
 )
 # Words whose "of" leads to no other thing: "the amount of revenue" is the revenue, "half of the members" are members.
-_NAMES_NO_OTHER = STOP_WORDS | {
-    "amount",
-    "total",
-    "sum",
-    "level",
-    "value",
-    "number",
-    "kind",
-    "type",
-    "name",
-    "half",
-    "majority",
-    "percent",
-}
+_NAMES_NO_OTHER = STOP_WORDS.union(
+    ["amount", "total", "sum", "level", "value", "number", "kind", "type", "name", "half", "majority", "percent"]
+)
 _NO_RATE_KINDS = frozenset({"reason", "money", "statement"})
 # Words that tell how high, thick, wide, deep or long a thing is: "30 cm thick", "a thickness of 30 cm".
 _EXTENTS = (
@@ -185,7 +173,7 @@ def _is_of_another_period(question: str, text: str) -> bool:
     if re.search(f"{per_unit}|{adverb}", text, re.IGNORECASE):
         return False
     named = re.finditer(rf"\b(?:{adjectives})\s+([\w'’-]+)(?:\s+([\w'’-]+))?", text, re.IGNORECASE)
-    alike = {*words(question)}.union(*map(words_alike, thing_words))
+    alike = with_all_alike(thing_words).union(words(question))
     return not any(alike & {*words(match[1])} or thing_words & {*words(match[2] or "")} for match in named)
 
 
@@ -215,8 +203,7 @@ def _is_of_another_owner(question: str, text: str, asks: AnswerType) -> bool:
     The manager of the shop is not that of the museum, though the museum need not be named in a document about it.
     """
     for name, owner in _OF_THING.findall(question):
-        noun, owner_words = words(name), set(words(owner))
-        owner_words = owner_words.union(*map(words_alike, owner_words))
+        noun, owner_words = words(name), with_all_alike(words(owner))
         owned = _OF_THING.findall(text) if noun else []
         owners_in_text = [text_owner for text_noun, text_owner in owned if words(text_noun) == noun]
         other_owners = list(filter(_may_be_owner, owners_in_text))

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import with_words_alike, words_alike
+from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
 from quoteweave.generation.gate.dates import WEEKDAY
+from quoteweave.generation.relevance import with_all_alike
 
 MAX_BETWEEN = 6
 """The most words between a verb and "by", as in "elected every three years by the members"."""
@@ -190,7 +191,7 @@ def acts_in(text: str, verb: str, *, is_participle: bool = False) -> Iterator[Ac
     At most `MAX_ACTS` are read. A noun says an act only about what follows it: "the use of the crane".
     """
     words_of_verb = frozenset(words(verb))
-    stems = words_of_verb.union(*map(words_alike, words_of_verb))
+    stems = with_all_alike(words_of_verb)
     clauses = _BETWEEN_CLAUSES.split(_FIRST_TO.sub("did ", _NUMBER_OF_SECTION.sub("", text)))
     places_of_verb = ((clause, match) for clause in clauses for match in words_of(stems, clause))
     for clause, match in itertools.islice(places_of_verb, MAX_ACTS):
@@ -208,14 +209,8 @@ def acts_in(text: str, verb: str, *, is_participle: bool = False) -> Iterator[Ac
         if is_noun:
             continue
         act = _act(before, match[0], after, verb.casefold(), is_participle=is_participle)
-        if act.is_passive or words_of_verb & words_asking(match[0]):
+        if act.is_passive or words_of_verb & with_all_alike(words(match[0])):
             yield act
-
-
-def words_asking(word: str) -> frozenset[str]:
-    """The stems of a word, and of the words with which a question may ask for what it says."""
-    stems = frozenset(words(word))
-    return stems.union(*map(words_alike, stems))
 
 
 def _is_attribute(word: str, before: str, after: str) -> bool:

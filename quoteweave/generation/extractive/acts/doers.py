@@ -4,12 +4,11 @@ import re
 from collections.abc import Set
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.clauses import Act, acts_in, head_nouns
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, ASKS_WHO_MAY, PERSON_NAME
 from quoteweave.generation.extractive.statements import Statement
-from quoteweave.generation.relevance import QuestionTerms
+from quoteweave.generation.relevance import QuestionTerms, with_all_alike
 
 # "The director of the film was Ada Byron", "Ada Byron, director of the film": not "the director of photography of".
 _OF_OFFICE = r"(\w+)\s+(?:of|for)\s+(?:(?:the|this|our)\s+)?([^.,:;()]{1,80}?)"
@@ -108,10 +107,10 @@ def names_doer_of_another_thing(statement: Statement, question: QuestionTerms) -
         return _tells_another_of_office(statement.text, question.text)
     if _acts(statement.text, did["verb"], is_participle=False):
         return not tells_doer(statement.text, question)
-    verb = set(words(did["verb"]))
+    verb = with_all_alike(words(did["verb"]))
     stems_of_words = {word: set(words(word)) for word in _LETTERS.findall(f"{statement.before} {statement.text}")}
-    nouns = {word for word, stems in stems_of_words.items() if stems & verb.union(*map(words_alike, verb))}
-    thing_words: Set[str] = question.subject - verb
+    nouns = {word for word, stems in stems_of_words.items() if stems & verb}
+    thing_words: Set[str] = question.subject.difference(words(did["verb"]))
     matches = (match for match in _IN_OFFICE.finditer(statement.text) if (match[1] or match[3]) in nouns)
     owners = (set(words(match[2] or match[4])) for match in matches)
     return bool(nouns) and not any(owner and owner <= thing_words for owner in owners)

@@ -25,13 +25,12 @@ sentence answers a question for something that has to be looked at or counted on
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import WITHOUT_STATEMENTS
 from quoteweave.core.text.foreign_languages import permission_words
-from quoteweave.core.text.question_analysis import WHAT_MEANS, with_words_alike, words_alike
+from quoteweave.core.text.question_analysis import WHAT_MEANS, with_words_alike
 from quoteweave.core.text.question_words import asked_thing
 from quoteweave.core.text.spelling_variants import other_spellings
 from quoteweave.core.text.tokens import has_digit, name_words, words
@@ -75,10 +74,11 @@ from quoteweave.generation.extractive.whole_document.document_subject import (
 )
 from quoteweave.generation.gate.dates import RECENT_YEAR, is_of_date
 from quoteweave.generation.relevance import (
-    QuestionTerms,
+    WeighedQuestion,
     coverage,
     says_all,
     subject_terms,
+    with_all_alike,
     with_quantity,
     without_compounds,
     words_with_headings,
@@ -124,9 +124,10 @@ _NOUN_BEHIND_SMALL_WORD = lazy_regex(
 
 
 class AnswerCriteria:
-    """Decides which statements of a context answer a question; `weights` of the question's words add up to 1."""
+    """Decides which statements of a context answer a question."""
 
-    def __init__(self, question: QuestionTerms, weights: Mapping[str, float], context: Context) -> None:
+    def __init__(self, weighed: WeighedQuestion, context: Context) -> None:
+        question, weights = weighed.terms, weighed.weights
         self._question, self._context, text = question, context, question.text
         self._subject = {word: weights[word] for word in subject_terms(question) if word not in asking_words(question)}
         self._subject_words = frozenset(self._subject)
@@ -244,8 +245,7 @@ class AnswerCriteria:
         if not labels:
             label = label_of(statement.text, self._question) or words_with_value(statement.text, self._question, texts)
             labels = [label or heading_of_times(statement, self._question)]
-        subject_words = self._subject_words | (self._quantity.in_rows if self._quantity else frozenset())
-        with_alike = subject_words.union(*map(words_alike, subject_words))
+        with_alike = with_all_alike(self._subject_words | (self._quantity.in_rows if self._quantity else frozenset()))
         if not all(label and label <= with_alike for label in labels):
             return False
         other_words = self._subject_words - self._with_alike(frozenset().union(*labels))

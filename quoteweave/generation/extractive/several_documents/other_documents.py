@@ -1,6 +1,6 @@
 """Tell of the documents that say something to a question, but for which an answer has no room: 27 of 30 leases."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from quoteweave.core.answers import Context
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
@@ -13,8 +13,8 @@ from quoteweave.generation.extractive.locating import LocatedQuote
 from quoteweave.generation.extractive.procedures import MAX_LISTS, Procedure, Step, find_procedures
 from quoteweave.generation.extractive.several_documents.comparison import says_otherwise, says_same
 from quoteweave.generation.extractive.statements import Statement, text_statements
-from quoteweave.generation.extractive.tables.picture_statements import find_rows, image_statements
-from quoteweave.generation.relevance import QuestionTerms, overlap, says_all
+from quoteweave.generation.extractive.tables.picture_statements import find_rows, make_statements
+from quoteweave.generation.relevance import QuestionTerms, WeighedQuestion, overlap, says_all
 
 MAX_NAMED = 3
 MAX_UNLIKE = 0.5
@@ -40,16 +40,13 @@ def _further_context(context: Context) -> Context:
     return context.model_copy(update={"texts": texts, "images": images, "further": ()})
 
 
-def further_answers(
-    question: QuestionTerms, weights: Mapping[str, float], context: Context, limit: int
-) -> list[Statement]:
+def further_answers(question: WeighedQuestion, context: Context, limit: int) -> list[Statement]:
     """The statements of further documents under a heading that asks the question; if none does, what answers it."""
     further = _further_context(context)
-    rows = find_rows(further, question, weights)
-    statements = text_statements(further, limit) + image_statements(further, question, weights, rows, limit)
-    if sections := headed_statements(statements, question, further):
+    statements = make_statements(question, further, find_rows(question, further), limit)
+    if sections := headed_statements(statements, question.terms, further):
         return [statement for section in sections for statement in section]
-    criteria = AnswerCriteria(question, weights, further)
+    criteria = AnswerCriteria(question, further)
     return [statement for statement in statements if criteria.answers(statement)]
 
 
@@ -70,15 +67,15 @@ def documents_stating_otherwise(
 
 
 def documents_asking_too(
-    question: QuestionTerms, weights: Mapping[str, float], context: Context, procedures: Sequence[Procedure], limit: int
+    question: WeighedQuestion, context: Context, procedures: Sequence[Procedure], limit: int
 ) -> list[str]:
     """The documents with further procedures, or with a heading that asks the question, besides those that are shown."""
     cited = {procedure.document for procedure in procedures[:MAX_LISTS]}
     beyond = _further_context(context)
-    all_procedures = (*procedures, *find_procedures(question, beyond, weights, limit))
+    all_procedures = (*procedures, *find_procedures(question, beyond, limit))
     answers: list[tuple[str, Sequence[Step | Statement]]] = [(entry.document, entry.steps) for entry in all_procedures]
     for within in (context, beyond):
-        sections = headed_statements(text_statements(within, limit), question, within)
+        sections = headed_statements(text_statements(within, limit), question.terms, within)
         answers += [(section[0].document, section) for section in sections]
     word_sets = [(document, frozenset(words(" ".join(part.text for part in parts)))) for document, parts in answers]
     shown = [text_words for document, text_words in word_sets if document in cited]

@@ -7,7 +7,7 @@ If neither decides, the tables are shown as places to look at.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 from quoteweave.core.lazy_regex import lazy_regex
@@ -18,7 +18,7 @@ from quoteweave.generation.extractive.tables.heads import read_rows
 from quoteweave.generation.gate.amounts import Amount, read_amounts
 from quoteweave.generation.gate.dates import MONTHS, is_of_date
 from quoteweave.generation.gate.facts import normalize_notation
-from quoteweave.generation.relevance import QuestionTerms, coverage
+from quoteweave.generation.relevance import WeighedQuestion, coverage
 
 SCALES = (Decimal(1), Decimal(1000), Decimal(1_000_000))
 """Factors between tables: one may be in thousands, and another in millions."""
@@ -34,15 +34,12 @@ _PERIOD = lazy_regex(r"\b(?:ended|ending)\b", re.IGNORECASE)
 
 
 def split_by_agreement(
-    answering: Sequence[Statement],
-    competing: Sequence[Statement],
-    question: QuestionTerms,
-    weights: Mapping[str, float],
+    answering: Sequence[Statement], competing: Sequence[Statement], question: WeighedQuestion
 ) -> tuple[list[Statement], list[Statement]]:
     """Return the statements that answer, and those whose cells are contradicted by others of the same document.
 
     `competing` are cells that do not answer, but are in a row of the same name; several rows of a table may have it. In
-    the second list, those that are more likely meant come first. `weights` are of the question's words.
+    the second list, those that are more likely meant come first.
     """
     differing = list[Statement]()
     remaining = [*(statement for statement in answering if statement.rows), *competing]
@@ -50,7 +47,7 @@ def split_by_agreement(
         group = _with_same_rows(remaining[0], remaining)
         remaining = [statement for statement in remaining if not _is_among(statement, group)]
         if not _agree(group):
-            likely = _likeliest(group, question, weights)
+            likely = _likeliest(group, question)
             agreed = _agree(likely) and any(_is_among(statement, answering) for statement in likely)
             differing += [
                 statement
@@ -120,15 +117,16 @@ def _rounds_to(exact: Amount, rounded: Amount) -> bool:
     return any(step > exact.step and abs(exact.value - scale * rounded.value) * 2 <= step for scale, step in steps)
 
 
-def _likeliest(group: Sequence[Statement], question: QuestionTerms, weights: Mapping[str, float]) -> list[Statement]:
+def _likeliest(group: Sequence[Statement], question: WeighedQuestion) -> list[Statement]:
     """The statements whose table's head fits the day asked for, and of these, those whose titles say most.
 
     If these differ, those whose title has the name of their row.
     """
-    if _ON_A_DAY.search(question.text):
+    if _ON_A_DAY.search(question.terms.text):
         group = [statement for statement in group if not _is_of_period(statement)] or group
     named_words = {word for statement in group for row in statement.rows for word in row.naming_words}
-    other_weights = {word: weight for word, weight in weights.items() if not (word in named_words or is_of_date(word))}
+    weights = question.weights.items()
+    other_weights = {word: weight for word, weight in weights if not (word in named_words or is_of_date(word))}
     worth = [coverage(other_weights, _names_around(statement)) for statement in group]
     best = [statement for statement, value in zip(group, worth, strict=True) if value >= max(worth)]
     titled = [answer for answer in best if any(row.naming_words <= _names_around(answer) for row in answer.rows)]

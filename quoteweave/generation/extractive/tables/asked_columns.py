@@ -1,7 +1,7 @@
 """Find the columns of a table that a question asks for, in rows that it names."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import AnswerType, words_alike
@@ -56,7 +56,7 @@ def asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> li
     words_but_fiscal = set(question_words) - {FISCAL}
     besides = _besides_names(words_but_fiscal, rows)
     names = _without_doers(header, question)
-    named = _columns_named(names, besides, weights)
+    named = [1 + at for at in best_matching_names(names[1:], besides, weights, least=0.5)]
     alike = [] if question.asks == "count" else _columns_alike(names, besides)
     if question.asks == "money" and alike and any(" per " in header[at] for at in named):
         named = alike  # "Seeds per packet" does not tell what a packet costs, where "Price" does
@@ -108,10 +108,6 @@ def all_columns(rows: Rows, chosen: Rows) -> list[int]:
     width = max((len(row) for row in rows), default=0)
     named = any(SPAN.fullmatch(row[0]) or any(map(str.isalpha, row[0])) for row in chosen)
     return list(range(1, width)) if named and width <= MAX_WHOLE_ROW else []
-
-
-def _columns_named(header: Sequence[str], question_words: Collection[str], weights: Mapping[str, float]) -> list[int]:
-    return [1 + at for at in best_matching_names(header[1:], question_words, weights, least=0.5)]
 
 
 def _columns_alike(header: Sequence[str], question_words: Collection[str]) -> list[int]:

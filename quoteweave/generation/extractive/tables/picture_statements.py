@@ -1,4 +1,4 @@
-"""Make statements from image quotes: of the cells of a table that a question asks for, or of sentences within."""
+"""Make the statements of a context: of its texts, of cells of tables that a question asks for, of texts in pictures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from quoteweave.generation.extractive.statements import (
     has_cells,
     image_name,
     picture_text,
+    text_statements,
     unit_of,
 )
 from quoteweave.generation.extractive.tables.arithmetic import compute_from_table
@@ -37,7 +38,7 @@ from quoteweave.generation.extractive.tables.cells import (
 )
 from quoteweave.generation.extractive.tables.heads import are_said_apart, read_rows, split_header
 from quoteweave.generation.gate.dates import extract_dates, is_of_date
-from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms, words_with_headings
+from quoteweave.generation.relevance import QuestionTerms, WeighedQuestion, coverage, subject_terms, words_with_headings
 from quoteweave.generation.sentences import split_sentences
 
 MAX_SENTENCES = 3
@@ -53,37 +54,34 @@ MAX_LABEL_WORDS = 7
 _ENDS = (".", "!", "?", "…", "。", ":", ";")
 
 
-def find_rows(context: Context, question: QuestionTerms, weights: Mapping[str, float]) -> list[tuple[FoundRow, ...]]:
+RowsOfImages = Sequence[tuple[FoundRow, ...]]
+"""For each image quote of a context, the rows and cells of a table that a question names."""
+
+
+def find_rows(question: WeighedQuestion, context: Context) -> RowsOfImages:
     """The rows and cells that a question names in each image quote that is a table, in their order; none in others."""
-    return [tuple(_cells(hit.quote, question, weights)) for hit in context.images]
+    return [tuple(_cells(hit.quote, question)) for hit in context.images]
 
 
-def image_statements(
-    context: Context,
-    question: QuestionTerms,
-    weights: Mapping[str, float],
-    rows_of_images: Sequence[tuple[FoundRow, ...]],
-    limit: int,
+def make_statements(
+    weighed: WeighedQuestion, context: Context, rows_of_images: RowsOfImages, limit: int
 ) -> list[Statement]:
-    """Make statements of image quotes: a table's cells that the question names, else the best sentences.
+    """Make statements, of at most `limit` characters, of the texts and of the image quotes.
 
-    `rows_of_images` is as `find_rows` returns it.
+    Those of a table are the cells that the question names; of another picture, the best sentences.
     """
-    statements = []
+    question, statements = weighed.terms, text_statements(context, limit)
     for number, (hit, named_rows) in enumerate(zip(context.images, rows_of_images, strict=True), start=1):
         computed = _computed(hit.quote, question)
         rows = named_rows if not computed and have_own_names(named_rows) and have_certain_cells(named_rows) else ()
         if cells := computed or _listed(hit.quote, rows):
             text = escape_marks(clip(cells, limit))
             flags = {"is_of_cells": True, "is_computed": bool(computed)}
-            statement_words = (
-                *words(text),
-                *words(" ".join(row.heading_dates for row in rows)),
-                *_spanned(rows, question),
-            )
+            dates = words(" ".join(row.heading_dates for row in rows))
+            statement_words = (*words(text), *dates, *_spanned(rows, question))
             statements.append(Statement(text=text, hit=hit, number=number, words=statement_words, rows=rows, **flags))
         else:
-            statements += _sentence_statements(hit, number, weights)
+            statements += _sentence_statements(hit, number, weighed.weights)
     return statements
 
 
@@ -111,12 +109,11 @@ def _spanned(rows: Sequence[FoundRow], question: QuestionTerms) -> list[str]:
 
 
 def ambiguous_rows(
-    context: Context, question: QuestionTerms, rows_of_images: Sequence[tuple[FoundRow, ...]], limit: int
+    question: QuestionTerms, context: Context, rows_of_images: RowsOfImages, limit: int
 ) -> list[Statement]:
     """Make statements of tables in which several rows have the name asked for, or rows are only parts of that.
 
-    They answer nothing, but show that another table's row of that name may not be what is asked for. `rows_of_images`
-    is as `find_rows` returns it.
+    They answer nothing, but show that another table's row of that name may not be what is asked for.
     """
     statements, subject = list[Statement](), [word for word in subject_terms(question) if not is_of_date(word)]
     for number, (hit, named_rows) in enumerate(zip(context.images, rows_of_images, strict=True), start=1):
@@ -124,17 +121,15 @@ def ambiguous_rows(
         rows = tuple(find_parts(picture_text(hit.quote), subject)) if is_unnamed else named_rows
         if rows and (rows[0].is_part or not have_own_names(rows)):
             text = escape_marks(clip(_listed(hit.quote, rows), limit))
-            statement_words = tuple(words(text))
-            statements.append(
-                Statement(text=text, hit=hit, number=number, words=statement_words, rows=rows, is_of_cells=True)
-            )
+            named = {"words": tuple(words(text)), "rows": rows, "is_of_cells": True}
+            statements.append(Statement(text=text, hit=hit, number=number, **named))
     return statements
 
 
-def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> list[FoundRow]:
+def _cells(quote: Quote, weighed: WeighedQuestion) -> list[FoundRow]:
     if not has_cells(quote):
         return []
-    quantity = question.quantity
+    question = weighed.terms
     title_words = words(quote.caption or "")
     dates, _ = extract_dates(question.text)
     besides = {OTHER} & set(words(question.text, keep_stop_words=True))
@@ -143,7 +138,16 @@ def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) 
     question_words = {*question.terms, *besides}
     parts = asked_parts(picture_text(quote), question_words)
     above = {*words(quote.section or ""), *name_words(quote.document)}
-    cells = AskedCells(question_words, weights, quantity, title_words, dates, question.text, question.asks, above)
+    cells = AskedCells(
+        words=question_words,
+        weights=weighed.weights,
+        quantity=question.quantity,
+        title_words=title_words,
+        dates=dates,
+        text=question.text,
+        asks=question.asks,
+        words_above=above,
+    )
     rows_of_parts = [(part, rows) for part in parts if (rows := find_cells(part, cells))]
     if len(rows_of_parts) != 1:
         return []  # nothing tells which of two parts is asked for
@@ -209,14 +213,10 @@ def best_sentences(text: str, weights: Mapping[str, float]) -> list[PicturedSent
     sentences = _sentences(text)
     worth = {at: coverage(weights, words(f"{sentence.above} {sentence.text}")) for at, sentence in enumerate(sentences)}
     best = sorted((at for at in worth if worth[at] > 0), key=lambda at: -worth[at])[:MAX_SENTENCES]
-    over_lines = _best_over_lines(text, weights)
+    # A name and a number below it may make a sentence only if lines are joined.
+    over_lines = max(_over_lines(text), key=lambda sentence: coverage(weights, words(sentence)), default="")
     more = over_lines and coverage(weights, words(over_lines)) > max(worth.values(), default=0.0)
     return [*(sentences[at] for at in sorted(best)), *([PicturedSentence(over_lines, "")] if more else [])]
-
-
-def _best_over_lines(text: str, weights: Mapping[str, float]) -> str:
-    """The sentence that covers most of a question if lines are joined, such as a name and a number below it."""
-    return max(_over_lines(text), key=lambda sentence: coverage(weights, words(sentence)), default="")
 
 
 @cached_for_recent_texts(512, longest=8_000)

@@ -252,11 +252,8 @@ def _institution() -> re.Pattern[str]:
 
 @cache
 def _separator() -> re.Pattern[str]:
-    return re.compile(rf"\s*(?:[,;·•|]|&|(?<!\w){_and()}(?!\w))\s*", re.IGNORECASE)
-
-
-def _and() -> str:
-    return front_matter_pattern("and")
+    conjunction = front_matter_pattern("and")
+    return re.compile(rf"\s*(?:[,;·•|]|&|(?<!\w){conjunction}(?!\w))\s*", re.IGNORECASE)
 
 
 @cache
