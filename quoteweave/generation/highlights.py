@@ -96,20 +96,6 @@ def find_highlights(claim: str, quote: Quote) -> list[Range]:
     return [] if pictured and not table and covered > MAX_OF_PICTURE * len(text) else ranges
 
 
-@cache
-def _cuts() -> re.Pattern[str]:
-    """A pattern of what is between clauses and phrases, made when a first claim is read."""
-    subject = rf"(?:\d|(?:{_SUBJECT}|{alternation(number_words())})\s)"
-    return re.compile(
-        r"(?P<range>(?:between|zwischen|entre)\s++(?:[^\s,;]++\s++){1,4}?(?:and|und|et|y)\s)"
-        rf"|(?P<clause>(?:{_SPACES}{_JOINING}\b)?"
-        rf"(?:[,;:]\s++|[，；：]|(?:{_SPACES}|(?<=\s))[–—]\s++|(?:{_SPACES})?[()]\s*+)+(?:{_JOINING}\s++)?"
-        rf"|(?:(?<!\d){_SPACES}{_JOINING}|{_SPACES}(?:that|dass|que))\s++(?={subject}))"
-        rf"|{_SPACES}{_JOINING}\s++|{_SPACES}(?={_PREPOSITION}\s)",
-        re.IGNORECASE,
-    )
-
-
 def _quoted(claim: str, text: str) -> list[Range]:
     """Find the claim's quotations in the text."""
     quoted = [next(filter(None, groups)) for groups in _QUOTED.findall(claim)]
@@ -167,6 +153,20 @@ def _with_denial(text: str, sentences: Sequence[Sentence], supporting: Range) ->
     starts = [start, *clauses, supporting[0]]
     opens = [True, *(True for _ in clauses), _is_reported(text, before, supporting[0])]
     return (start if _denied(text, (start, supporting[1]), starts, opens)[-1] else supporting[0]), supporting[1]
+
+
+@cache
+def _cuts() -> re.Pattern[str]:
+    """A pattern of what is between clauses and phrases, made when a first claim is read."""
+    subject = rf"(?:\d|(?:{_SUBJECT}|{alternation(number_words())})\s)"
+    return re.compile(
+        r"(?P<range>(?:between|zwischen|entre)\s++(?:[^\s,;]++\s++){1,4}?(?:and|und|et|y)\s)"
+        rf"|(?P<clause>(?:{_SPACES}{_JOINING}\b)?"
+        rf"(?:[,;:]\s++|[，；：]|(?:{_SPACES}|(?<=\s))[–—]\s++|(?:{_SPACES})?[()]\s*+)+(?:{_JOINING}\s++)?"
+        rf"|(?:(?<!\d){_SPACES}{_JOINING}|{_SPACES}(?:that|dass|que))\s++(?={subject}))"
+        rf"|{_SPACES}{_JOINING}\s++|{_SPACES}(?={_PREPOSITION}\s)",
+        re.IGNORECASE,
+    )
 
 
 def _range(run: Sequence[FoldedToken]) -> Range:

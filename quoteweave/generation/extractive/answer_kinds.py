@@ -189,31 +189,6 @@ def _words_after(amount: Amount, text: str) -> list[str]:
     return following_words
 
 
-def _has_amount(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement has a number, which must be a time, a weight or a length if one of these is asked for."""
-    quantity = question.quantity
-    if statement.is_of_cells:
-        facts, amounts = new_facts(statement.text, question.text)
-        is_named = quantity is None or _names_quantity(statement, quantity)
-        return is_named and any(not amount.year for amount in amounts) | bool(facts.clocks)  # 0:29 h
-    clauses = _LIMITED_NOUN.sub(r"\1", _clauses_on_subject(statement, question))
-    if (tells := tells_how(question.asked_by, clauses)) is not None:
-        return tells
-    # The height of a thing is no distance.
-    clauses = _MEASURED_EXTENT.sub(" ", clauses) if quantity is not None and "how far" in quantity.asked_by else clauses
-    clauses = own_amounts(clauses, question.text)
-    amounts = [amount for amount in new_facts(clauses, question.text)[1] if not amount.year]
-    of_unit = _OF_UNIT.match(question.text) if quantity is None else None
-    if of_unit is not None and (unit := find_unit(of_unit[1])) is not None:  # "how much horsepower"
-        return any(amount.unit == unit for amount in amounts)
-    if quantity is None or not quantity.dimensions:
-        return bool(amounts)
-    if question.asked_by.casefold() == "how long" and _UNTIL.search(clauses) and read_evidence(clauses).dates:
-        return True
-    measured = {amount.unit.dimension for amount in amounts if amount.unit is not None}
-    return not quantity.dimensions.isdisjoint(measured | dimensions_in(clauses))
-
-
 def _names_quantity(statement: Statement, quantity: Quantity) -> bool:
     """Whether cells give a quantity, by their unit or the words around them: goals and games tell nobody's age."""
     above = f"{statement.text}\n{statement.quote.caption or ''}\n{statement.quote.section or ''}"
@@ -271,6 +246,31 @@ def _has_price(statement: Statement, question: QuestionTerms) -> bool:
     if asks_change(question.text):
         return any(not amount.year for amount in amounts)
     return any(amount.is_money for amount in amounts) or ((statement.is_of_cells or named) and bool(amounts))
+
+
+def _has_amount(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement has a number, which must be a time, a weight or a length if one of these is asked for."""
+    quantity = question.quantity
+    if statement.is_of_cells:
+        facts, amounts = new_facts(statement.text, question.text)
+        is_named = quantity is None or _names_quantity(statement, quantity)
+        return is_named and any(not amount.year for amount in amounts) | bool(facts.clocks)  # 0:29 h
+    clauses = _LIMITED_NOUN.sub(r"\1", _clauses_on_subject(statement, question))
+    if (tells := tells_how(question.asked_by, clauses)) is not None:
+        return tells
+    # The height of a thing is no distance.
+    clauses = _MEASURED_EXTENT.sub(" ", clauses) if quantity is not None and "how far" in quantity.asked_by else clauses
+    clauses = own_amounts(clauses, question.text)
+    amounts = [amount for amount in new_facts(clauses, question.text)[1] if not amount.year]
+    of_unit = _OF_UNIT.match(question.text) if quantity is None else None
+    if of_unit is not None and (unit := find_unit(of_unit[1])) is not None:  # "how much horsepower"
+        return any(amount.unit == unit for amount in amounts)
+    if quantity is None or not quantity.dimensions:
+        return bool(amounts)
+    if question.asked_by.casefold() == "how long" and _UNTIL.search(clauses) and read_evidence(clauses).dates:
+        return True
+    measured = {amount.unit.dimension for amount in amounts if amount.unit is not None}
+    return not quantity.dimensions.isdisjoint(measured | dimensions_in(clauses))
 
 
 def _has_date(statement: Statement, question: QuestionTerms) -> bool:

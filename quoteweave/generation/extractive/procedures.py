@@ -359,16 +359,6 @@ def _join_steps(step: Step, parts: Sequence[Step]) -> Step:
     return replace(step, text=" ".join(part.text for part in (step, *parts)), marks=marks)
 
 
-def _split_text(text: str) -> list[str]:
-    """Split running text at numbers of steps and at bullets; an instruction before the first bullet gets one, too."""
-    texts: list[str] = []
-    for step in _INNER_STEP.split(text):
-        first, *items = _INNER_ITEM.split(step)
-        lacks_bullet = items and INSTRUCTION.match(first) and not _OPENS.match(first)
-        texts += [f"• {first}" if lacks_bullet else first, *items]
-    return texts
-
-
 def _with_ends(parts: Sequence[Step]) -> list[Step]:
     """Items with the paragraphs that continue them, which begin with a small letter; other parts as they are."""
     joined: list[Step] = []
@@ -395,3 +385,13 @@ def _split_into_steps(quote: Quote, number: int, limit: int) -> list[Step]:
             counted = int(step["number"]) if step else None
             steps.append(Step(bare, (number,), counted, is_item=begun is not None or is_list))
     return steps
+
+
+def _split_text(text: str) -> list[str]:
+    """Split running text at numbers of steps and at bullets; an instruction before the first bullet gets one, too."""
+    texts: list[str] = []
+    for step in _INNER_STEP.split(text):
+        first, *items = _INNER_ITEM.split(step)
+        lacks_bullet = items and INSTRUCTION.match(first) and not _OPENS.match(first)
+        texts += [f"• {first}" if lacks_bullet else first, *items]
+    return texts

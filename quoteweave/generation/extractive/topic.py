@@ -210,16 +210,6 @@ def _count_absent(question: QuestionTerms, absent: frozenset[str], variety: floa
     return sum(1.0 if word in question.names else frequent if is_frequent(word) else seldom for word in counted)
 
 
-def _foreign_verb(question: QuestionTerms, context: Context) -> frozenset[str]:
-    """In a question in another language, whose verbs are not known: an absent word that may be its verb."""
-    if (language := foreign_language(question.text)) is None:
-        return frozenset()
-    text = question.text
-    verbs = (words(word) for word in _surfaces(text) if not language.is_noun(word, text))
-    absent = (stems for stems in verbs if stems and all(_is_absent(stem, context) for stem in stems))
-    return frozenset(next((stems for stems in absent if question.names.isdisjoint(stems)), ()))
-
-
 def _words_of_quotes(
     question: QuestionTerms, context: Context, *, with_synonyms: bool
 ) -> list[tuple[Quote, frozenset[str]]]:
@@ -263,6 +253,16 @@ def _asked_words(question: QuestionTerms, context: Context, known_words: frozens
     if language_difference(question.text, context) is not None:
         asked_words = [word for word in asked_words if word in question.names and word in known_words]
     return [word for word in asked_words if word not in calculation_words()] or asked_words
+
+
+def _foreign_verb(question: QuestionTerms, context: Context) -> frozenset[str]:
+    """In a question in another language, whose verbs are not known: an absent word that may be its verb."""
+    if (language := foreign_language(question.text)) is None:
+        return frozenset()
+    text = question.text
+    verbs = (words(word) for word in _surfaces(text) if not language.is_noun(word, text))
+    absent = (stems for stems in verbs if stems and all(_is_absent(stem, context) for stem in stems))
+    return frozenset(next((stems for stems in absent if question.names.isdisjoint(stems)), ()))
 
 
 def _words_of(quote: Quote, context: Context) -> frozenset[str]:

@@ -155,18 +155,6 @@ def _evidence(cited: Sequence[Quote], context: Context) -> CitedEvidence:
     return CitedEvidence(cited, beside=(quote for quote in quotes if quote.document in documents))
 
 
-def _without(facts: Facts, known: Facts) -> Facts:
-    """The facts that are not among those `known`."""
-    codes, clocks = set(map(code_key, known.codes)), {minutes for _, minutes in known.clocks}
-    return Facts(
-        tuple(amount for amount in facts.amounts if not any(amount.same(other) for other in known.amounts)),
-        tuple(date for date in facts.dates if not any(date.confirmed_by(other) for other in known.dates)),
-        tuple(clock for clock in facts.clocks if clock[1] not in clocks),
-        tuple(code for code in facts.codes if code_key(code) not in codes),
-        tuple(quoted for quoted in facts.quoted if quoted not in known.quoted),
-    )
-
-
 def _finding_on_one(quote: Quote, statement: str, facts: Facts) -> _Finding:
     """Return the finding on one of several quotes that together support a sentence."""
     if _contributes(statement, facts, CitedEvidence([quote])):
@@ -189,6 +177,18 @@ def _gravest_finding(statement: str, facts: Facts, facts_of_question: Facts, evi
     if len(statement) > MAX_COMPARED or len(facts.amounts) > MAX_COMPARED_NUMBERS:
         return _Finding("unchecked", "It is too long to be compared with what it cites.")
     return _by_words(statement, facts, evidence)
+
+
+def _without(facts: Facts, known: Facts) -> Facts:
+    """The facts that are not among those `known`."""
+    codes, clocks = set(map(code_key, known.codes)), {minutes for _, minutes in known.clocks}
+    return Facts(
+        tuple(amount for amount in facts.amounts if not any(amount.same(other) for other in known.amounts)),
+        tuple(date for date in facts.dates if not any(date.confirmed_by(other) for other in known.dates)),
+        tuple(clock for clock in facts.clocks if clock[1] not in clocks),
+        tuple(code for code in facts.codes if code_key(code) not in codes),
+        tuple(quoted for quoted in facts.quoted if quoted not in known.quoted),
+    )
 
 
 def _missing_facts(statement: str, facts: Facts, evidence: CitedEvidence) -> Iterator[_Finding]:

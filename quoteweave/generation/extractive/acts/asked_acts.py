@@ -240,15 +240,6 @@ def _is_done_by_thing(act: Act, asked: AskedAct) -> bool:
     return names_as_head(owner, subject_nouns) if words(owner) else _is_asked(act, asked, may_deny=True)
 
 
-def _has_another_object(after_act: str, after_asked: str) -> bool:
-    """Whether an act is done to something else than the question's: "leaves the market", for "leave the harbour"."""
-    asked_object = _OBJECT.match(after_asked)
-    if asked_object is None or _OBJECT.match(after_act) is None:
-        return False
-    object_words = words(asked_object["thing"])
-    return with_words_alike(frozenset(words(after_act)), object_words).isdisjoint(object_words)
-
-
 def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:
     subject_nouns = frozenset(head_nouns(asked.subject))
     if act.is_noun:
@@ -265,3 +256,12 @@ def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:
     if not act.is_passive and _has_another_object(act.after, asked.after):
         return False
     return asked.may_have_object or not act.has_object() or _HAS_PLACE.match(asked.verb) is not None
+
+
+def _has_another_object(after_act: str, after_asked: str) -> bool:
+    """Whether an act is done to something else than the question's: "leaves the market", for "leave the harbour"."""
+    asked_object = _OBJECT.match(after_asked)
+    if asked_object is None or _OBJECT.match(after_act) is None:
+        return False
+    object_words = words(asked_object["thing"])
+    return with_words_alike(frozenset(words(after_act)), object_words).isdisjoint(object_words)

@@ -79,21 +79,6 @@ def _acts(text: str, verb: str, *, is_participle: bool) -> list[Act]:
     return [act for act in acts_in(text, verb, is_participle=is_participle) if not act.is_noun]
 
 
-def _tells_another_of_office(text: str, question: str) -> bool:
-    """Whether a text tells only what the holder of an office did, or about somebody else: "The chair thanked Ida"."""
-    office_question = _ASKS_FOR_HOLDER.match(question)
-    if office_question is None:
-        return False
-    names = [
-        match.span()
-        for match in PERSON_NAME.finditer(text)
-        if office_question["office"].casefold() not in match[0].casefold()
-    ]
-    offices = [match.span() for match in re.finditer(rf"\b{office_question['office']}\b", text, re.IGNORECASE)]
-    between = [text[min(name[1], office[1]) : max(name[0], office[0])] for name in names for office in offices]
-    return bool(between) and all(map(_HOLDS_NOT.search, between))
-
-
 def names_doer_of_another_thing(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement tells who did the act to another thing than asked for, or says the act only with a noun.
 
@@ -114,3 +99,18 @@ def names_doer_of_another_thing(statement: Statement, question: QuestionTerms) -
     matches = (match for match in _IN_OFFICE.finditer(statement.text) if (match[1] or match[3]) in nouns)
     owners = (set(words(match[2] or match[4])) for match in matches)
     return bool(nouns) and not any(owner and owner <= thing_words for owner in owners)
+
+
+def _tells_another_of_office(text: str, question: str) -> bool:
+    """Whether a text tells only what the holder of an office did, or about somebody else: "The chair thanked Ida"."""
+    office_question = _ASKS_FOR_HOLDER.match(question)
+    if office_question is None:
+        return False
+    names = [
+        match.span()
+        for match in PERSON_NAME.finditer(text)
+        if office_question["office"].casefold() not in match[0].casefold()
+    ]
+    offices = [match.span() for match in re.finditer(rf"\b{office_question['office']}\b", text, re.IGNORECASE)]
+    between = [text[min(name[1], office[1]) : max(name[0], office[0])] for name in names for office in offices]
+    return bool(between) and all(map(_HOLDS_NOT.search, between))

@@ -14,7 +14,7 @@ from quoteweave.generation.sentence_kinds import INSTRUCTION
 
 BOTH_BOUNDS = 2
 """The number of dates in a span: its beginning and its end."""
-YEAR_PATTERN = r"(?:1[5-9]|20)\d\d"
+_YEAR_SINCE_1500 = r"(?:1[5-9]|20)\d\d"
 SAYS_PAST = lazy_regex(r"\b(?:was|were|had|did|used|would)\b", re.IGNORECASE)
 SAYS_PRESENT = lazy_regex(r"\b(?:is|are|has|have|does|do|will|(?-i:may)|can|must|now|today)\b", re.IGNORECASE)
 _SAYS_FUTURE = lazy_regex(r"\b(?:will|shall)\b", re.IGNORECASE)
@@ -22,10 +22,10 @@ _SAYS_FUTURE = lazy_regex(r"\b(?:will|shall)\b", re.IGNORECASE)
 _SAYS_PAST_STATE = lazy_regex(
     r"\b(?:was|were|had)\b(?!\s+(?:been\s+|\w+ly\s+)?(?:\w+(?:ed|en)|set|put|made|built)\b)", re.IGNORECASE
 )
-_YEAR = lazy_regex(rf"(?<![\w.,]){YEAR_PATTERN}(?![\w]|[.,]\d)")
+_YEAR = lazy_regex(rf"(?<![\w.,]){_YEAR_SINCE_1500}(?![\w]|[.,]\d)")
 # "Before 2010 a deposit was usual" does not tell what it is.
 _SINCE_CHANGED = lazy_regex(
-    rf"\b(?:before|until|till|up\s+to)\s+(?:\w+\s+)?{YEAR_PATTERN}\b|\b(?:formerly|previously|used\s+to|in\s+the\s+past"
+    rf"\b(?:before|until|till|up\s+to)\s+(?:\w+\s+)?{_YEAR_SINCE_1500}\b|\b(?:formerly|previously|used\s+to|in\s+the\s+past"
     r"|originally|at\s+first|(?:years?|months?)\s+ago|(?:last|previous)\s+(?:year|month|week|season)"
     r"|old\s+(?:tariff|price|rate|fee|rule|contract|law)s?)\b|\bwhen\b[^,;.]*\b(?:was|were|had|began|\w+ed)\b",
     re.IGNORECASE,

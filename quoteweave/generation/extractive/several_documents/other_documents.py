@@ -34,12 +34,6 @@ def other_documents_note(documents: Iterable[str]) -> tuple[str, ...]:
     return (OTHER_DOCUMENTS.format(len(names), join_with_and(names[:MAX_NAMED])),)
 
 
-def _further_context(context: Context) -> Context:
-    """The context with the quotes of further documents in place of its own."""
-    texts, images = (tuple(hit for hit in context.further if hit.quote.kind == kind) for kind in ("text", "image"))
-    return context.model_copy(update={"texts": texts, "images": images, "further": ()})
-
-
 def further_answers(question: WeighedQuestion, context: Context, limit: int) -> list[Statement]:
     """The statements of further documents under a heading that asks the question; if none does, what answers it."""
     further = _further_context(context)
@@ -105,6 +99,12 @@ def documents_bearing_otherwise(question: QuestionTerms, context: Context, place
     shown = [statement for statement in statements if statement.quote.id in ids]
     alike = [statement for statement in statements if any(_are_alike(statement, known) for known in shown)]
     return documents_stating_otherwise(shown, alike, question)
+
+
+def _further_context(context: Context) -> Context:
+    """The context with the quotes of further documents in place of its own."""
+    texts, images = (tuple(hit for hit in context.further if hit.quote.kind == kind) for kind in ("text", "image"))
+    return context.model_copy(update={"texts": texts, "images": images, "further": ()})
 
 
 def _are_alike(first: Statement, second: Statement) -> bool:

@@ -337,14 +337,6 @@ def _describe_beyond(selection: CellSelection, number: str, limit: Threshold) ->
     return f"{sentence}: {join_with_and(beyond)}" if beyond else sentence
 
 
-def _unit_of(heading: str) -> Unit | None:
-    """The unit that stands alone in brackets at the end of a column's name, "Price (€)"; None for "(€ bn)"."""
-    named = UNIT.search(heading)
-    text = normalize_notation(f"1 {named[0].strip(' ()')}") if named else ""
-    amounts = read_amounts(text)
-    return amounts[0].unit if len(amounts) == 1 and amounts[0].text == text else None
-
-
 def _is_unit_of_heading(number: str, heading: str) -> bool:
     """Whether a heading ends in the unit of a number, as written or as another form of it."""
     unit_words = words(_DIGITS.sub(" ", number))
@@ -354,6 +346,14 @@ def _is_unit_of_heading(number: str, heading: str) -> bool:
         return True
     (amount,) = read_amounts(normalize_notation(number))
     return amount.unit is not None and amount.unit == _unit_of(heading)
+
+
+def _unit_of(heading: str) -> Unit | None:
+    """The unit that stands alone in brackets at the end of a column's name, "Price (€)"; None for "(€ bn)"."""
+    named = UNIT.search(heading)
+    text = normalize_notation(f"1 {named[0].strip(' ()')}") if named else ""
+    amounts = read_amounts(text)
+    return amounts[0].unit if len(amounts) == 1 and amounts[0].text == text else None
 
 
 def _describe_combined(selection: CellSelection, calculation: Calculation) -> str:

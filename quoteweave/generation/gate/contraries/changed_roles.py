@@ -36,14 +36,6 @@ class _Sentence(NamedTuple):
         return not _PASSIVE.isdisjoint(self.stems[max(at - 2, 0) : at])
 
 
-@lru_cache(maxsize=1024)  # several sentences may cite the same evidence
-def _read(text: str) -> _Sentence:
-    tokens = [token for token in _TOKEN.findall(normalize_notation(text)) if token.casefold() not in ARTICLES]
-    # Stop words are not stemmed, as that would make forms of "be" equal.
-    stems = (token.casefold() if token.casefold() in STOP_WORDS else stem_of(token) for token in tokens)
-    return _Sentence(tuple(tokens), tuple(stems))
-
-
 def find_changed_role(statement: str, evidence: str) -> Difference | None:
     """Return a verb and the one who acts in the statement but is acted on in its evidence, or the reverse.
 
@@ -56,6 +48,14 @@ def find_changed_role(statement: str, evidence: str) -> Difference | None:
     if change is None or guess_language(evidence, sure=False) not in (None, "English"):
         return None
     return change
+
+
+@lru_cache(maxsize=1024)  # several sentences may cite the same evidence
+def _read(text: str) -> _Sentence:
+    tokens = [token for token in _TOKEN.findall(normalize_notation(text)) if token.casefold() not in ARTICLES]
+    # Stop words are not stemmed, as that would make forms of "be" equal.
+    stems = (token.casefold() if token.casefold() in STOP_WORDS else stem_of(token) for token in tokens)
+    return _Sentence(tuple(tokens), tuple(stems))
 
 
 def _changed(statement: _Sentence, evidence: _Sentence) -> Iterator[Difference]:

@@ -158,15 +158,6 @@ def _is_permission(doubt: str, clause: str) -> bool:
     return doubt in _POSSIBLE and _ALLOWS.search(clause) is not None
 
 
-def _is_part(match: re.Match[str]) -> bool:
-    """Whether a word that may tell a part of something does so where it stands."""
-    before = (match["before"] or "").casefold()
-    if not before or before in _BEFORE_PART:
-        return True
-    part = match["part"].casefold()
-    return before != "the" and part != "part" and (part != "most" or match["all"] is not None)
-
-
 def _find_part(clause: str, statement: str, cited: str) -> str | None:
     """A word such as "most" by which what is cited holds for a part of something, if the clause lacks such a limit."""
     if _PART.search(statement) is None:
@@ -176,3 +167,12 @@ def _find_part(clause: str, statement: str, cited: str) -> str | None:
                 return match["part"]
     limit = _MANY.search(cited)
     return limit[0] if limit and _ALL.search(clause) and not (_MANY.search(clause) or _ALL.search(cited)) else None
+
+
+def _is_part(match: re.Match[str]) -> bool:
+    """Whether a word that may tell a part of something does so where it stands."""
+    before = (match["before"] or "").casefold()
+    if not before or before in _BEFORE_PART:
+        return True
+    part = match["part"].casefold()
+    return before != "the" and part != "part" and (part != "most" or match["all"] is not None)

@@ -197,11 +197,6 @@ def _word(written: str) -> _Word:
     return _Word(written, stem_of(written), tells=tells)
 
 
-@lru_cache(maxsize=1024)  # several sentences may cite the same evidence
-def _read(text: str) -> _Sentence:
-    return _Sentence(text)
-
-
 def find_mixed_parts(statement: str, evidence: str) -> Mixed | None:
     """Return a word of one part of the evidence that a statement has in place of a word of another part.
 
@@ -243,6 +238,11 @@ def find_crossed_numbers(statement: str, sentences: Sequence[str]) -> tuple[str,
             if _are_crossed(first, second, parts) or _are_crossed(second, first, parts):
                 return first[1], second[1]
     return None
+
+
+@lru_cache(maxsize=1024)  # several sentences may cite the same evidence
+def _read(text: str) -> _Sentence:
+    return _Sentence(text)
 
 
 def _are_crossed(first: tuple[str, str], second: tuple[str, str], parts: Sequence[Mapping[str, Set[str]]]) -> bool:

@@ -91,16 +91,6 @@ class _Sentence:
         return self._written[at].casefold() not in STOP_WORDS and not self._written[at][0].isdigit()
 
 
-@lru_cache(maxsize=1024)  # several sentences may cite the same evidence
-def _read(text: str) -> _Sentence:
-    return _Sentence(text)
-
-
-@lru_cache(maxsize=4096)
-def _words(text: str) -> frozenset[str]:
-    return frozenset(words(text))
-
-
 def find_other_subject(statement: str, sentences: Sequence[str]) -> Difference | None:
     """Return the subject of a statement if these sentences say the same of another one; None otherwise."""
     cited_sentences = [sentence for sentence in sentences if SENTENCE_END.search(sentence) and _CELLS not in sentence]
@@ -122,6 +112,16 @@ def find_other_subject(statement: str, sentences: Sequence[str]) -> Difference |
     places = [at for at, sentence in enumerate(parsed_sentences) if sentence in closest]
     antecedents = [_other_antecedent(parsed, parsed_sentences, at) for at in places]
     return antecedents[0] if antecedents and all(antecedents) else None
+
+
+@lru_cache(maxsize=1024)  # several sentences may cite the same evidence
+def _read(text: str) -> _Sentence:
+    return _Sentence(text)
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(words(text))
 
 
 def _closest(statement: _Sentence, sentences: Sequence[_Sentence], names: Sequence[_Name]) -> list[_Sentence]:
@@ -148,14 +148,6 @@ def _other_name(
     return None
 
 
-def _is_of_one_before(sentences: Sequence[_Sentence], at: int) -> bool:
-    """Whether a sentence may speak of what one before it names otherwise: "Rome is large. *The city* is old"."""
-    noun_phrase = _DEFINITE.match(sentences[at].text)
-    return noun_phrase is not None and not any(
-        stem_of(noun_phrase[1].casefold()) in sentence.stems for sentence in sentences[:at]
-    )
-
-
 def _other_antecedent(statement: _Sentence, sentences: Sequence[_Sentence], at: int) -> Difference | None:
     """The subject of a statement, if the sentence there has a pronoun that stands for something else before it."""
     start, subject = at, _SUBJECT.match(statement.text)
@@ -174,3 +166,11 @@ def _other_antecedent(statement: _Sentence, sentences: Sequence[_Sentence], at: 
     if start == at or stem_of(subject[1]) not in new_stems or not new_stems <= all_stems:
         return None
     return Difference(subject[1], sentences[start].text)
+
+
+def _is_of_one_before(sentences: Sequence[_Sentence], at: int) -> bool:
+    """Whether a sentence may speak of what one before it names otherwise: "Rome is large. *The city* is old"."""
+    noun_phrase = _DEFINITE.match(sentences[at].text)
+    return noun_phrase is not None and not any(
+        stem_of(noun_phrase[1].casefold()) in sentence.stems for sentence in sentences[:at]
+    )
