@@ -47,11 +47,11 @@ class CitedEvidence:
     @cached_property
     def words(self) -> frozenset[str]:
         """All words of the quotes, stemmed."""
-        return frozenset().union(*map(_words, self.texts))
+        return frozenset().union(*map(words_in, self.texts))
 
     def closest_sentences(self, content_words: Set[str]) -> list[str]:
         """The sentences of the quotes that have the most of these words; empty if none has any."""
-        shared = [len(content_words & _words(part)) for part in self.sentences]
+        shared = [len(content_words & words_in(part)) for part in self.sentences]
         most = max(shared, default=0)
         return [part for part, count in zip(self.sentences, shared, strict=True) if count == most > 0]
 
@@ -211,7 +211,8 @@ def _digits(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _words(text: str) -> frozenset[str]:
+def words_in(text: str) -> frozenset[str]:
+    """The words of a text, stemmed, without stop words."""
     return frozenset(words(text))
 
 

@@ -123,29 +123,33 @@ def is_about_another_thing(statement: Statement, question: QuestionAnalysis, ter
     "Which file has the licence?" is not answered by "This file has it", and "Debian 8" is not "Debian Day, from 8 to 14
     July". "The cost of revenue" is not the revenue.
     """
-    question_text, text = question.text, statement.text
-    if _tells_of_its_property(question_text, text, question.asks) or _is_under_part(statement, terms):
-        return True
-    is_text = not statement.is_of_cells
-    of_another_period = is_text and _is_of_another_period(question_text, text)
+    question_text, text, asks = question.text, statement.text, question.asks
     around = f"{statement.quote.section}\n{statement.above}\n{statement.before}\n{text}"
-    of_another_sign = any(sign not in text for sign in _SIGNS.findall(question_text))
-    if of_another_period or of_another_sign or lacks_option(question_text, around, statement.document):
-        return True
-    of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(question_text, text, terms)
-    of_other = of_other or (is_text and _is_of_another_owner(question_text, text, question.asks))
-    of_other = of_other or (question.asks in {"date", "place"} and _is_of_other_direction(question_text, text))
-    of_other = of_other or (is_text and _is_of_another_office(question_text, text, question.asks))
-    of_other = of_other or (is_text and _is_beside_the_thing(question, text))
-    of_other = of_other or _is_measured_otherwise(question_text, text)
-    of_other = of_other or _is_code_of_another_kind(question_text, _named_in_first_column(statement) + text)
-    if of_other or _refers_to_another_subject(statement, question, terms):
-        return True
-    kind = _ASKS_WHICH.match(question_text) if is_text else None
-    if kind is not None and _leaves_open_which(re.escape(kind[1]), text, question_text):
-        return True
-    numbered = _NUMBERED.findall(question_text) if is_text else ()
-    return any(_is_number_of_another(name, number, text) for name, number in numbered)
+    return (
+        _tells_of_its_property(question_text, text, asks)
+        or _is_under_part(statement, terms)
+        or any(sign not in text for sign in _SIGNS.findall(question_text))
+        or lacks_option(question_text, around, statement.document)
+        or (asks in _NO_RATE_KINDS and _tells_of_its_rate(question_text, text, terms))
+        or (asks in {"date", "place"} and _is_of_other_direction(question_text, text))
+        or _is_measured_otherwise(question_text, text)
+        or _is_code_of_another_kind(question_text, _named_in_first_column(statement) + text)
+        or _refers_to_another_subject(statement, question, terms)
+        or (not statement.is_of_cells and _is_text_about_another_thing(text, question))
+    )
+
+
+def _is_text_about_another_thing(text: str, question: QuestionAnalysis) -> bool:
+    """Like `is_about_another_thing`, by rules that hold for sentences but not for cells of tables."""
+    which = _ASKS_WHICH.match(question.text)
+    return (
+        _is_of_another_period(question.text, text)
+        or _is_of_another_owner(question.text, text, question.asks)
+        or _is_of_another_office(question.text, text, question.asks)
+        or _is_beside_the_thing(question, text)
+        or (which is not None and _leaves_open_which(re.escape(which[1]), text, question.text))
+        or any(_is_number_of_another(name, number, text) for name, number in _NUMBERED.findall(question.text))
+    )
 
 
 def lacks_option(question: str, text: str, document: str) -> bool:
@@ -310,9 +314,8 @@ def _tells_of_its_property(question: str, text: str, asks: AnswerType) -> bool:
 
     Likewise, the parents of students are not the students.
     """
-    groups = (
-        _ASKED_GROUP.finditer(question) if asks in NUMBER_KINDS | {"statement"} else ()
-    )  # "the hours of shops" tells when shops open
+    # "The hours of shops" tells when shops open.
+    groups = _ASKED_GROUP.finditer(question) if asks in NUMBER_KINDS | {"statement"} else ()
     nouns = [match[1] for match in (_ASKED_NOUN.match(question), *groups) if match is not None]
     of_property = r"\b([^\W\d_]+)\s+of\s+(?:the\s+|our\s+)?(?:\w+\s+)?"
     allowed_properties = {*question.casefold().split(), *_NAMES_NO_OTHER, ""}
@@ -351,11 +354,8 @@ def _is_code_of_another_kind(question: str, text: str) -> bool:
     kinds_in_text = _kinds_of_codes(text)
     for code, kinds in _kinds_of_codes(question).items():
         other_kinds = kinds_in_text.get(code, set())
-        if (
-            kinds
-            and other_kinds
-            and not (other_kinds & _SHOWN_KINDS if kinds & _SHOWN_KINDS else other_kinds - _SHOWN_KINDS)
-        ):
+        alike = other_kinds & _SHOWN_KINDS if kinds & _SHOWN_KINDS else other_kinds - _SHOWN_KINDS
+        if kinds and other_kinds and not alike:
             return True
     return False
 

@@ -230,6 +230,7 @@ def _is_noun_of_act(word: str, verb: str) -> bool:
 
 
 def _act_of_noun(word: str, before: str, after: str) -> Act:
+    """What a noun or participle says of what follows it: "the use of the crane by members"."""
     subject, _, agent = after.partition(" by ")
     return Act(
         word,
@@ -246,6 +247,7 @@ def _act_of_noun(word: str, before: str, after: str) -> Act:
 
 
 def _act(before: str, word: str, after: str, asked_verb: str, *, is_participle: bool) -> Act:
+    """What a clause says with a verb; `is_participle`: whether the question has the verb as a participle."""
     verb = word.casefold()
     helping = _HELPING.search(before)
     subject = before[: helping.start()] if helping else before
@@ -253,33 +255,42 @@ def _act(before: str, word: str, after: str, asked_verb: str, *, is_participle: 
     helpers = frozenset(helps.split())
     if _ENDS_IN_AND.search(subject) and not helpers:  # "is prepared by the treasurer and approved by the members"
         helpers = _FORMS_OF_BE.intersection(subject.casefold().split())
-    by = _BY.match(after)
-    agent = (
-        after[by.end() :]
-        if by and (_AND_DONE.fullmatch(by[1]) or not _ANOTHER_VERB.search(by[1])) and _SOMEBODY.match(after, by.end())
-        else ""
-    )
+    agent = _agent(after)
     # A participle alone has no tense: "A permit, submitted in May,", "signed by the members".
     is_reduced = (
         not helpers - {"not", "never"}
         and not verb.endswith(("s", "ing"))
         and (bool(agent) or bool(_AFTER_COMMA.search(subject) and _PARTICIPLE.search(verb)))
     )
-    is_passive = is_reduced or (bool(helpers & _FORMS_OF_BE) and not verb.endswith("ing"))
-    duty = _DUTY.search(helps) is not None
-    planned = "to" in helpers and bool(helpers & {"is", "are"})  # "is to be built"
+    is_duty = _DUTY.search(helps) is not None
+    is_planned = "to" in helpers and bool(helpers & {"is", "are"})  # "is to be built"
     is_now = verb.endswith("s") or (is_participle and verb != asked_verb and not verb.endswith("ed"))
     # The form alone does not show the tense: "It cost 9 euros".
     is_unsure = is_reduced or (not helpers and not is_participle and verb == asked_verb.removesuffix("s"))
-    tense = "perfect" if is_unsure else _tense(helpers, is_now=is_now, is_duty=duty, is_planned=planned)
-    is_denied = bool(_DENYING.search(helps) or _NOBODY.match(subject))
-    is_wished = "to" in helpers and not (duty or planned)
-    is_conditional = _IN_A_CASE.search(subject) is not None
-    if is_reduced:  # "They are based on interviews conducted by the council"
-        subject = (_ENDS_NOUNS if agent else _IS_OR_WAS).split(subject.rstrip(" ,"))[-1]
-    is_noun = verb.endswith("ing") and not helpers & _FORMS_OF_BE
-    how = (is_passive, is_denied, is_wished, is_conditional)
-    return Act(word, subject.rstrip(), after, agent, *how, tense, is_noun=is_noun, is_reduced=is_reduced)
+    tense = "perfect" if is_unsure else _tense(helpers, is_now=is_now, is_duty=is_duty, is_planned=is_planned)
+    # "They are based on interviews conducted by the council"
+    own_subject = (_ENDS_NOUNS if agent else _IS_OR_WAS).split(subject.rstrip(" ,"))[-1] if is_reduced else subject
+    return Act(
+        word,
+        own_subject.rstrip(),
+        after,
+        agent,
+        is_passive=is_reduced or (bool(helpers & _FORMS_OF_BE) and not verb.endswith("ing")),
+        is_denied=bool(_DENYING.search(helps) or _NOBODY.match(subject)),
+        is_wished="to" in helpers and not (is_duty or is_planned),
+        is_conditional=_IN_A_CASE.search(subject) is not None,
+        tense=tense,
+        is_noun=verb.endswith("ing") and not helpers & _FORMS_OF_BE,
+        is_reduced=is_reduced,
+    )
+
+
+def _agent(after: str) -> str:
+    """By whom or what something is done, in the words behind a participle; "" if they do not say it."""
+    by = _BY.match(after)
+    if by is None or not (_AND_DONE.fullmatch(by[1]) or not _ANOTHER_VERB.search(by[1])):
+        return ""
+    return after[by.end() :] if _SOMEBODY.match(after, by.end()) else ""
 
 
 def _with_whole_nots(helping: str) -> str:

@@ -18,6 +18,7 @@ from quoteweave.core.text.foreign_languages import permission_words
 from quoteweave.core.text.question_analysis import opposite_words, words_alike
 from quoteweave.core.text.tokens import STOP_WORDS, stem_of, words
 from quoteweave.generation.gate.amounts import NUMBER_WORDS, Amount
+from quoteweave.generation.gate.clauses import content_words_of
 from quoteweave.generation.gate.facts import read_sentence
 from quoteweave.generation.languages import Language, function_words
 from quoteweave.generation.relevance import coverage
@@ -327,9 +328,8 @@ def _directions_of_amounts(claim: str, sentences: Sequence[str]) -> list[bool | 
     sentence with both directions is not compared, as it is not known to which of them the amount belongs.
     """
     changes, directions = _changed_by(claim), list[bool | None]()
-    words_of_claim = frozenset(words(claim))
     for sentence in sentences if changes else ():
-        shared = words_of_claim & frozenset(word for word in words(sentence) if not word[0].isdigit())
+        shared = content_words_of(sentence).intersection(words(claim))
         changes_of_sentence = _changed_by(sentence) if len(shared) >= MIN_SHARED else []
         if any(change.may_be(change_of_sentence) for change in changes for change_of_sentence in changes_of_sentence):
             directions.append(_opposed(_words_without_bounds(claim), _words_without_bounds(sentence), _PAIRS[0]))

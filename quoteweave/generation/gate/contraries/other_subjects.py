@@ -21,6 +21,7 @@ from typing import NamedTuple
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.grammar import SENTENCE_END
 from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, stem_of, words
+from quoteweave.generation.gate.cited_evidence import words_in
 from quoteweave.generation.gate.dates import CALENDAR_WORDS
 from quoteweave.generation.gate.facts import Difference, normalize_notation
 
@@ -97,7 +98,7 @@ def find_other_subject(statement: str, sentences: Sequence[str]) -> Difference |
     if not 1 < len(cited_sentences) <= MAX_SENTENCES:
         return None
     words_of_statement = frozenset(words(statement))
-    if any(words_of_statement <= _words(sentence) and not _PARTS.search(sentence) for sentence in cited_sentences):
+    if any(words_of_statement <= words_in(sentence) and not _PARTS.search(sentence) for sentence in cited_sentences):
         return None
     parsed = _read(statement)
     parsed_sentences = [_read(sentence) for sentence in cited_sentences]
@@ -117,11 +118,6 @@ def find_other_subject(statement: str, sentences: Sequence[str]) -> Difference |
 @lru_cache(maxsize=1024)  # several sentences may cite the same evidence
 def _read(text: str) -> _Sentence:
     return _Sentence(text)
-
-
-@lru_cache(maxsize=4096)
-def _words(text: str) -> frozenset[str]:
-    return frozenset(words(text))
 
 
 def _closest(statement: _Sentence, sentences: Sequence[_Sentence], names: Sequence[_Name]) -> list[_Sentence]:
