@@ -75,7 +75,7 @@ class CitedMessages:
         quotes = {"text_quotes": "\n\n".join(texts) or "(none)", "image_quotes": "\n\n".join(images) or "(none)"}
         prompt = self._user.render({**quotes, "question": query.text})
         urls = [pictures[name] for name in image_quotes(context) if name in pictures]
-        shown: object = with_pictures(prompt.split(placeholder), urls) if urls else prompt
+        shown: object = _with_pictures(prompt.split(placeholder), urls) if urls else prompt
         system_prompt = self._system_with_pictures if urls else self._system_text_only
         system = system_prompt.render({"abstention": ABSTENTION}, optional=self._optional)
         return [{"role": "system", "content": system}, {"role": "user", "content": shown}]
@@ -93,7 +93,7 @@ def _heading(quote: Quote) -> str:
     return f"{indented(quote.caption_and_unit)}\n" if quote.caption_and_unit else ""
 
 
-def with_pictures(texts: Sequence[str], urls: Sequence[str]) -> list[Part]:
+def _with_pictures(texts: Sequence[str], urls: Sequence[str]) -> list[Part]:
     """Interleave texts and pictures. A user's own prompt may contain the list twice; pictures are included once."""
     parts: list[Part] = []
     for text, url in zip(texts, urls, strict=False):
@@ -167,7 +167,7 @@ class SourceMessages:
         if self._example.task in ("choose_answer", "choose_source"):
             fields["options"] = "\n".join(f"{letter}. {text}" for letter, text in self._options(quotes))
         prompt = self._prompts.user.render(fields)
-        parts = with_pictures(prompt.split(placeholder), [urls[name] for name in self._order if name in urls])
+        parts = _with_pictures(prompt.split(placeholder), [urls[name] for name in self._order if name in urls])
         system = self._prompts.system.render({})
         return [{"role": "system", "content": system}, {"role": "user", "content": parts if urls else prompt}]
 

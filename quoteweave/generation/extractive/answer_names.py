@@ -133,7 +133,7 @@ def names_person(statement: Statement, question: QuestionTerms) -> bool:
     """
     if ASKS_WHO_MAY.match(question.text):
         return tells_who_may(statement.text, question)
-    if names_holder(statement.text, question):
+    if _names_holder(statement.text, question):
         return True
     if _BEGINS_WITH_PRONOUN.match(statement.text) and not _OURS_IS_NAMED.match(statement.text):
         return False
@@ -182,7 +182,7 @@ def tells_of_single_thing(statement: Statement, question: QuestionTerms, texts: 
         matches = [match for match in matches if not _BEGINS_WITH_COSTS.match(match[0])]
     if not _MODAL.search(question.text):
         matches = [match for match in matches if not match["may"]]
-    if group == "name" and names_holder(statement.text, question):
+    if group == "name" and _names_holder(statement.text, question):
         return True
     if group == "number" and _gives_only_number(statement.text, question, subject, texts):
         return True
@@ -213,7 +213,7 @@ def names_colour(statement: Statement, question: QuestionTerms) -> bool:
     return bool(colours - question_words) and not statement.is_of_cells
 
 
-def names_holder(text: str, question: QuestionTerms) -> bool:
+def _names_holder(text: str, question: QuestionTerms) -> bool:
     """Whether a text has the post asked about beside a name: "Ada Byron (treasurer)", "the treasurer, Ada Byron"."""
     subject, question_words = question.subject, question.text.split()
     before = (_ARTICLE_OR_MARK.split(text[: match.start()])[-1] for match in _APPOSED.finditer(text))

@@ -85,35 +85,6 @@ _ASKS_NOUN = lazy_regex(
 )
 
 
-def asks_same(heading: str, question: QuestionTerms, known_words: frozenset[str], words_below: frozenset[str]) -> bool:
-    """Whether a heading asks the same as the question.
-
-    `known_words` are those of its document's name and title, `below` those of the text under it.
-    """
-    text = _without_number(heading)
-    if not may_be_asking_heading(text) or has_opposite_word(question.text, text):
-        return False
-    if analyse_question(text).asks != question.asks:
-        return False
-    if has_denying_word(text) != has_denying_word(question.text):
-        return False
-    subject, subject_of_heading = question.subject, question_terms(text).subject
-    shared = subject_of_heading & with_words_alike(subject_of_heading & subject, subject_of_heading)
-    if (
-        not subject_of_heading - known_words
-        or not shared - known_words
-        or not says_all(subject, subject_of_heading - known_words)
-    ):
-        return False
-    missing_words = subject - with_words_alike(subject_of_heading, subject) - known_words
-    return says_all(words_below, missing_words)
-
-
-def _without_number(heading: str) -> str:
-    number = _NUMBER.match(heading)
-    return heading[number.end() if number else 0 :].strip()
-
-
 def headed_statements(
     statements: Sequence[Statement], question: QuestionTerms, context: Context
 ) -> list[list[Statement]]:
@@ -130,7 +101,7 @@ def headed_statements(
         known_words = frozenset(name_words(document)) | title_words(context, document)
         section_words = frozenset(word for statement in section for word in statement.words)
         under = [statement for statement in section if not _is_heading_itself(statement, heading)]
-        asks = under and asks_same(heading, question, known_words, section_words)
+        asks = under and _asks_same(heading, question, known_words, section_words)
         if asks or (under and _is_case_asked(heading, question, under)):
             asking.append(under)
         elif under and _is_noun_asked(heading, question, known_words, under):
@@ -139,7 +110,7 @@ def headed_statements(
             describing.append([statement for statement in under if _describes(statement, heading)])
     keyed = ((section[0].document, tuple(statement.text for statement in section), section) for section in asking)
     best = of_each_document(keyed) or (naming if len(naming) == 1 else list(filter(None, describing))[:1])
-    return [sorted(section, key=position_of_statement) for section in best]
+    return [sorted(section, key=_position_of_statement) for section in best]
 
 
 def _by_heading(
@@ -155,11 +126,36 @@ def _by_heading(
     return sections
 
 
+def _asks_same(heading: str, question: QuestionTerms, known_words: frozenset[str], words_below: frozenset[str]) -> bool:
+    """Whether a heading asks the same as the question.
+
+    `known_words` are those of its document's name and title, `words_below` those of the text under it.
+    """
+    text = _without_number(heading)
+    if not may_be_asking_heading(text) or has_opposite_word(question.text, text):
+        return False
+    if analyse_question(text).asks != question.asks:
+        return False
+    if has_denying_word(text) != has_denying_word(question.text):
+        return False
+    subject, subject_of_heading = question.subject, question_terms(text).subject
+    shared = subject_of_heading & with_words_alike(subject_of_heading & subject, subject_of_heading)
+    if not shared - known_words or not says_all(subject, subject_of_heading - known_words):
+        return False
+    missing_words = subject - with_words_alike(subject_of_heading, subject) - known_words
+    return says_all(words_below, missing_words)
+
+
+def _without_number(heading: str) -> str:
+    number = _NUMBER.match(heading)
+    return heading[number.end() if number else 0 :].strip()
+
+
 def _is_heading_itself(statement: Statement, heading: str) -> bool:
     return statement.text.removeprefix("- ") == heading or statement.quote.text.strip() == heading
 
 
-def position_of_statement(statement: Statement) -> tuple[int, int, int]:
+def _position_of_statement(statement: Statement) -> tuple[int, int, int]:
     """A statement's position in its document: page, ordinal of the quote on it, and index of the sentence."""
     return *position_in_document(statement.quote), statement.sentence_index
 

@@ -36,7 +36,7 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, u
 
     `unanswered_text` is the text shown for parts of the question that no statement answers.
     """
-    ordered = _without_introduced(in_document_order(chosen))
+    ordered = _without_introduced(_in_document_order(chosen))
     pictures = dict.fromkeys(statement.number for statement in ordered if statement.quote.kind == "image")
     named = dict.fromkeys(number for statement in ordered for number in _named(statement, context))
     # A picture that is quoted needs its mark; pictures that are only referred to are shown while there is room.
@@ -137,7 +137,7 @@ def _without_introduced(statements: Sequence[Statement]) -> list[Statement]:
     return [statement for statement in statements if (statement.quote.kind, statement.number) not in introduced]
 
 
-def in_document_order(chosen: Sequence[Statement]) -> list[Statement]:
+def _in_document_order(chosen: Sequence[Statement]) -> list[Statement]:
     """Order statements: the best quote, then the others of its document from front to back, then the next document.
 
     Sentences of one quote keep their order.

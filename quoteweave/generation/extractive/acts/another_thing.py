@@ -139,19 +139,6 @@ def is_about_another_thing(statement: Statement, question: QuestionAnalysis, ter
     )
 
 
-def _is_text_about_another_thing(text: str, question: QuestionAnalysis) -> bool:
-    """Like `is_about_another_thing`, by rules that hold for sentences but not for cells of tables."""
-    which = _ASKS_WHICH.match(question.text)
-    return (
-        _is_of_another_period(question.text, text)
-        or _is_of_another_owner(question.text, text, question.asks)
-        or _is_of_another_office(question.text, text, question.asks)
-        or _is_beside_the_thing(question, text)
-        or (which is not None and _leaves_open_which(re.escape(which[1]), text, question.text))
-        or any(_is_number_of_another(name, number, text) for name, number in _NUMBERED.findall(question.text))
-    )
-
-
 def lacks_option(question: str, text: str, document: str) -> bool:
     """Whether a text and its document's name lack an option or the like that a question names: "-R" is not "-r"."""
     asked_options = _options_in(question)
@@ -161,6 +148,126 @@ def lacks_option(question: str, text: str, document: str) -> bool:
 
 def _options_in(text: str) -> set[str]:
     return {name if name[0] in "-%$" else name.casefold() for name in _OPTION.findall(text)}
+
+
+def _tells_of_its_property(question: str, text: str, asks: AnswerType) -> bool:
+    """Whether a text tells only about what belongs to the thing asked about: the cost of revenue, not the revenue.
+
+    Likewise, the parents of students are not the students.
+    """
+    # "The hours of shops" tells when shops open.
+    groups = _ASKED_GROUP.finditer(question) if asks in NUMBER_KINDS | {"statement"} else ()
+    nouns = [match[1] for match in (_ASKED_NOUN.match(question), *groups) if match is not None]
+    of_property = r"\b([^\W\d_]+)\s+of\s+(?:the\s+|our\s+)?(?:\w+\s+)?"
+    allowed_properties = {*question.casefold().split(), *_NAMES_NO_OTHER, ""}
+    for noun in nouns:
+        with_of = re.sub(rf"\b({noun})['’]\s+(\w+)", r"\2 of \1", text, flags=re.IGNORECASE)
+        properties = re.findall(rf"(?:{of_property})?\b{noun}\b", with_of, re.IGNORECASE)
+        if properties and not any(word.casefold() in allowed_properties for word in properties):
+            return True
+    return False
+
+
+def _is_under_part(statement: Statement, terms: Sequence[str]) -> bool:
+    """Whether a statement is under the name of a part ("International Segment") that the question does not name."""
+    quote = statement.quote
+    named = _NAMED_PART.search(f"{quote.caption or ''}\n{quote.section or ''}")
+    return named is not None and set(words(named[0])).isdisjoint(terms)
+
+
+def _tells_of_its_rate(question: str, text: str, terms: Sequence[str]) -> bool:
+    """Whether a text tells only the rate of what a question asks for: the gross profit rate, not the profit.
+
+    Interest is an exception, because it is given by its rate.
+    """
+    if _RATE_WORD.search(question):
+        return False
+    rated = Counter(word for match in _RATE_OF.finditer(text) for word in words(match[1]))
+    counts = Counter(words(text))
+    return any(word in terms and word != "interest" and counts[word] == times for word, times in rated.items())
+
+
+def _is_of_other_direction(question: str, text: str) -> bool:
+    """Whether a text tells of what goes from the one place to which it goes in the question, or the other way round."""
+    asked_ways, text_ways = map(_ways_in, (question, text))
+    return (
+        len(asked_ways) == 1
+        and asked_ways.isdisjoint(text_ways)
+        and {place for _, place in asked_ways} <= {place for _, place in text_ways}
+    )
+
+
+def _ways_in(text: str) -> set[tuple[str, str]]:
+    """The places of a text with the word before each, "to" or "from"."""
+    return {(way.casefold(), place.casefold()) for way, place in _DIRECTION.findall(text)}
+
+
+def _is_measured_otherwise(question: str, text: str) -> bool:
+    """Whether a text tells how thick a thing is, say, while the question asks how high it is.
+
+    "How long" may ask for a time, which a text may give beside a depth.
+    """
+    extents_asked = {
+        _EXTENT_OF_WORD[word.casefold()] for groups in _HOW_LONG.findall(question) for word in groups if word
+    }
+    extents_asked -= {"long"} if "time" in dimensions_in(text) else set()
+    extents_told = {_EXTENT_OF_WORD[word.casefold()] for groups in _MEASURED.findall(text) for word in groups if word}
+    return bool(extents_asked and extents_told) and extents_asked.isdisjoint(extents_told)
+
+
+def _is_code_of_another_kind(question: str, text: str) -> bool:
+    """Whether a text has a code only for another kind of thing: "error E21", for "What does key E21 do?".
+
+    An error may be called a fault or a message, too, and a key a button: what is shown is told from what is pressed.
+    """
+    kinds_in_text = _kinds_of_codes(text)
+    for code, kinds in _kinds_of_codes(question).items():
+        other_kinds = kinds_in_text.get(code, set())
+        alike = other_kinds & _SHOWN_KINDS if kinds & _SHOWN_KINDS else other_kinds - _SHOWN_KINDS
+        if kinds and other_kinds and not alike:
+            return True
+    return False
+
+
+def _named_in_first_column(statement: Statement) -> str:
+    """The names of a statement's rows, each with the name of their column: "Error E21"."""
+    head = picture_text(statement.quote).partition(" | ")[0] if statement.rows else ""
+    return "".join(f"{head} {row.name}. " for row in statement.rows)
+
+
+def _kinds_of_codes(text: str) -> dict[str, set[str]]:
+    kinds_of_codes = dict[str, set[str]]()
+    for match in _CODE_OF_KIND.finditer(text):
+        kinds = thing_kinds().intersection(words(f"{match['before'] or ''} {match['after'] or ''}"))
+        kinds_of_codes.setdefault(match["code"], set()).update(kinds)
+    return kinds_of_codes
+
+
+def _refers_to_another_subject(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:
+    """Whether "It" is another thing than the one asked about, as the sentence before has no noun of the question.
+
+    "It cost 480,000 euros and replaces the vehicle of 2001" does not tell what the vehicle of 2001 cost.
+    """
+    if question.asks not in NUMBER_KINDS or not refers_back(statement.text):
+        return False
+    named = set(terms) - verbs_of(question.text)
+    nouns = {word for word in named if not is_of_date(word)}
+    if len(named) < 2 or not nouns:
+        return False
+    return nouns.isdisjoint(with_words_alike(frozenset(words(statement.before)), nouns))
+
+
+def _is_text_about_another_thing(text: str, question: QuestionAnalysis) -> bool:
+    """Like `is_about_another_thing`, by rules that hold for sentences but not for cells of tables."""
+    asks_which = _ASKS_WHICH.match(question.text)
+    return (
+        _is_of_another_period(question.text, text)
+        or _is_of_another_owner(question.text, text, question.asks)
+        or _is_of_another_office(question.text, text, question.asks)
+        or _is_beside_the_thing(question, text)
+        or (asks_which is not None and _leaves_open_which(re.escape(asks_which[1]), text, question.text))
+        or any(_is_number_of_another(name, number, text) for name, number in _NUMBERED.findall(question.text))
+    )
 
 
 def _is_of_another_period(question: str, text: str) -> bool:
@@ -181,26 +288,6 @@ def _is_of_another_period(question: str, text: str) -> bool:
     return not any(alike & {*words(match[1])} or thing_words & {*words(match[2] or "")} for match in named)
 
 
-def _leaves_open_which(noun: str, text: str, question: str) -> bool:
-    """Whether a text says only "this key", "which key" or "a key" without more, while the question is which it is.
-
-    "Keys must be returned" says it neither, for "Which keys must be returned?": it tells of all what must be done.
-    """
-    of_all = re.match(
-        rf"\W*(?:The\s+|All\s+)?{noun}s?(?P<of>(?:\s+[\w'’/-]+)*?)\s+{_MUST_OR_DONE}", text, re.IGNORECASE
-    )
-    if of_all and set(words(of_all["of"])) <= set(words(question)) and not _SAYS_WHICH.search(text):
-        return True
-    if re.match(rf"\W*(?:This|These|Such|Which|What) {noun}s?\b(?!\s*[,(:–—])", text):
-        return True
-    if re.match(rf"\W*{_UNNAMED}\s+(?:of\s+the\s+)?{noun}s?\b", text) and not _NAMES_SOME.search(text):
-        return True
-    any_one = rf"\b(?:an?|any|some|another|each|every)\s+{noun}\b(?=\s+or\b|\W*$)"
-    first = re.search(rf"\b{noun}s?\b", text, re.IGNORECASE)
-    unnamed = re.search(any_one, text, re.IGNORECASE)
-    return first is not None and unnamed is not None and unnamed.end() == first.end()
-
-
 def _is_of_another_owner(question: str, text: str, asks: AnswerType) -> bool:
     """Whether a text gives a property of another thing: the length of the bridge over the quay, not of the quay.
 
@@ -217,21 +304,6 @@ def _is_of_another_owner(question: str, text: str, asks: AnswerType) -> bool:
             if _stands_behind(owner_words, other_owners[0], text):
                 return not any(first in owner_words and [then] == noun for first, then in pairwise(words(text)))
     return False
-
-
-def _is_of_other_direction(question: str, text: str) -> bool:
-    """Whether a text tells of what goes from the one place to which it goes in the question, or the other way round."""
-    asked_ways, text_ways = map(_ways_in, (question, text))
-    return (
-        len(asked_ways) == 1
-        and asked_ways.isdisjoint(text_ways)
-        and {place for _, place in asked_ways} <= {place for _, place in text_ways}
-    )
-
-
-def _ways_in(text: str) -> set[tuple[str, str]]:
-    """The places of a text with the word before each, "to" or "from"."""
-    return {(way.casefold(), place.casefold()) for way, place in _DIRECTION.findall(text)}
 
 
 def _may_be_owner(text: str) -> bool:
@@ -255,33 +327,6 @@ def _is_of_another_office(question: str, text: str, asks: AnswerType) -> bool:
     offices = (office for beside, office in _BESIDE_OFFICE.findall(text) if beside.casefold() not in asked_words)
     named = (rf"\b{office}\b" for office in offices)
     return any(re.search(pattern, question, re.I) and not re.search(pattern, other_text, re.I) for pattern in named)
-
-
-def _refers_to_another_subject(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:
-    """Whether "It" is another thing than the one asked about, as the sentence before has no noun of the question.
-
-    "It cost 480,000 euros and replaces the vehicle of 2001" does not tell what the vehicle of 2001 cost.
-    """
-    if question.asks not in NUMBER_KINDS or not refers_back(statement.text):
-        return False
-    named = set(terms) - verbs_of(question.text)
-    nouns = {word for word in named if not is_of_date(word)}
-    if len(named) < 2 or not nouns:
-        return False
-    return nouns.isdisjoint(with_words_alike(frozenset(words(statement.before)), nouns))
-
-
-def _is_measured_otherwise(question: str, text: str) -> bool:
-    """Whether a text tells how thick a thing is, say, while the question asks how high it is.
-
-    "How long" may ask for a time, which a text may give beside a depth.
-    """
-    extents_asked = {
-        _EXTENT_OF_WORD[word.casefold()] for groups in _HOW_LONG.findall(question) for word in groups if word
-    }
-    extents_asked -= {"long"} if "time" in dimensions_in(text) else set()
-    extents_told = {_EXTENT_OF_WORD[word.casefold()] for groups in _MEASURED.findall(text) for word in groups if word}
-    return bool(extents_asked and extents_told) and extents_asked.isdisjoint(extents_told)
 
 
 def _is_beside_the_thing(question: QuestionAnalysis, text: str) -> bool:
@@ -309,69 +354,24 @@ def _is_beside_the_thing(question: QuestionAnalysis, text: str) -> bool:
     return False
 
 
-def _tells_of_its_property(question: str, text: str, asks: AnswerType) -> bool:
-    """Whether a text tells only about what belongs to the thing asked about: the cost of revenue, not the revenue.
+def _leaves_open_which(noun: str, text: str, question: str) -> bool:
+    """Whether a text says only "this key", "which key" or "a key" without more, while the question is which it is.
 
-    Likewise, the parents of students are not the students.
+    "Keys must be returned" says it neither, for "Which keys must be returned?": it tells of all what must be done.
     """
-    # "The hours of shops" tells when shops open.
-    groups = _ASKED_GROUP.finditer(question) if asks in NUMBER_KINDS | {"statement"} else ()
-    nouns = [match[1] for match in (_ASKED_NOUN.match(question), *groups) if match is not None]
-    of_property = r"\b([^\W\d_]+)\s+of\s+(?:the\s+|our\s+)?(?:\w+\s+)?"
-    allowed_properties = {*question.casefold().split(), *_NAMES_NO_OTHER, ""}
-    for noun in nouns:
-        with_of = re.sub(rf"\b({noun})['’]\s+(\w+)", r"\2 of \1", text, flags=re.IGNORECASE)
-        properties = re.findall(rf"(?:{of_property})?\b{noun}\b", with_of, re.IGNORECASE)
-        if properties and not any(word.casefold() in allowed_properties for word in properties):
-            return True
-    return False
-
-
-def _tells_of_its_rate(question: str, text: str, terms: Sequence[str]) -> bool:
-    """Whether a text tells only the rate of what a question asks for: the gross profit rate, not the profit.
-
-    Interest is an exception, because it is given by its rate.
-    """
-    if _RATE_WORD.search(question):
-        return False
-    rated = Counter(word for match in _RATE_OF.finditer(text) for word in words(match[1]))
-    counts = Counter(words(text))
-    return any(word in terms and word != "interest" and counts[word] == times for word, times in rated.items())
-
-
-def _is_under_part(statement: Statement, terms: Sequence[str]) -> bool:
-    """Whether a statement is under the name of a part ("International Segment") that the question does not name."""
-    quote = statement.quote
-    named = _NAMED_PART.search(f"{quote.caption or ''}\n{quote.section or ''}")
-    return named is not None and set(words(named[0])).isdisjoint(terms)
-
-
-def _is_code_of_another_kind(question: str, text: str) -> bool:
-    """Whether a text has a code only for another kind of thing: "error E21", for "What does key E21 do?".
-
-    An error may be called a fault or a message, too, and a key a button: what is shown is told from what is pressed.
-    """
-    kinds_in_text = _kinds_of_codes(text)
-    for code, kinds in _kinds_of_codes(question).items():
-        other_kinds = kinds_in_text.get(code, set())
-        alike = other_kinds & _SHOWN_KINDS if kinds & _SHOWN_KINDS else other_kinds - _SHOWN_KINDS
-        if kinds and other_kinds and not alike:
-            return True
-    return False
-
-
-def _kinds_of_codes(text: str) -> dict[str, set[str]]:
-    kinds_of_codes = dict[str, set[str]]()
-    for match in _CODE_OF_KIND.finditer(text):
-        kinds = thing_kinds().intersection(words(f"{match['before'] or ''} {match['after'] or ''}"))
-        kinds_of_codes.setdefault(match["code"], set()).update(kinds)
-    return kinds_of_codes
-
-
-def _named_in_first_column(statement: Statement) -> str:
-    """The names of a statement's rows, each with the name of their column: "Error E21"."""
-    head = picture_text(statement.quote).partition(" | ")[0] if statement.rows else ""
-    return "".join(f"{head} {row.name}. " for row in statement.rows)
+    of_all = re.match(
+        rf"\W*(?:The\s+|All\s+)?{noun}s?(?P<of>(?:\s+[\w'’/-]+)*?)\s+{_MUST_OR_DONE}", text, re.IGNORECASE
+    )
+    if of_all and set(words(of_all["of"])) <= set(words(question)) and not _SAYS_WHICH.search(text):
+        return True
+    if re.match(rf"\W*(?:This|These|Such|Which|What) {noun}s?\b(?!\s*[,(:–—])", text):
+        return True
+    if re.match(rf"\W*{_UNNAMED}\s+(?:of\s+the\s+)?{noun}s?\b", text) and not _NAMES_SOME.search(text):
+        return True
+    any_one = rf"\b(?:an?|any|some|another|each|every)\s+{noun}\b(?=\s+or\b|\W*$)"
+    first = re.search(rf"\b{noun}s?\b", text, re.IGNORECASE)
+    unnamed = re.search(any_one, text, re.IGNORECASE)
+    return first is not None and unnamed is not None and unnamed.end() == first.end()
 
 
 def _is_number_of_another(name: str, number: str, text: str) -> bool:

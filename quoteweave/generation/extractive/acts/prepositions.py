@@ -74,13 +74,13 @@ def asking_words(question: QuestionTerms) -> frozenset[str]:
     if question.asks == "contact":
         called = frozenset(words(f"{question.asked_by} telephone phone"))
         return called if len(question.subject - called) > 0 else frozenset()
-    return noun_after_preposition(question.text) if question.asks == "statement" else frozenset()
+    return _noun_after_preposition(question.text) if question.asks == "statement" else frozenset()
 
 
-def noun_after_preposition(question: str) -> frozenset[str]:
+def _noun_after_preposition(question: str) -> frozenset[str]:
     """The stems of the noun that a question asks for with a preposition, as in "On which exchange is it traded?".
 
-    >>> sorted(noun_after_preposition("On which stock exchange is it traded?"))
+    >>> sorted(_noun_after_preposition("On which stock exchange is it traded?"))
     ['exchang', 'stock']
     """
     match = _ASKS_BY_PREPOSITION.match(question[:MAX_ANALYSED_CHARACTERS])
@@ -113,7 +113,7 @@ def tells_after_preposition(text: str, question: QuestionTerms) -> bool:
 
 def _tells_noun_after_preposition(text: str, question: QuestionTerms, preposition: str, noun: str) -> bool:
     """Whether a text has the noun of "On which exchange", or the name of one after the verb and the preposition."""
-    if question.asks != "statement" or not noun_after_preposition(question.text).isdisjoint(words(text)):
+    if question.asks != "statement" or not _noun_after_preposition(question.text).isdisjoint(words(text)):
         return True
     if "language" in noun.casefold():
         languages = (match[0] for match in _LANGUAGES.finditer(text) if match["preposition"].casefold() == preposition)

@@ -136,7 +136,7 @@ def is_about_single_subject(statement: Statement, question: QuestionTerms, subje
         or lists_all(text, analysis.text)
         or (_ASKS_HOW_MANY_THERE_ARE.fullmatch(analysis.text) and _THERE_ARE.match(text))
         or (analysis.asks == "date" and _says_when(text, subject))
-        or announces_occasion(statement, question, subject, context)
+        or _announces_occasion(statement, question, subject, context)
         or (analysis.asks != "yes_or_no" and subject and label_of(text, question) == subject)
         or (subject and words_with_value(text, question, texts) == subject)
     )
@@ -175,7 +175,7 @@ def heading_of_times(statement: Statement, question: QuestionTerms) -> frozenset
     return frozenset(heading) - (_TIMES - terms) if has_hours else frozenset()
 
 
-def announces_occasion(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> bool:
+def _announces_occasion(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> bool:
     """Whether a line says when or where the occasion that its document announces takes place: "Where: Room 4".
 
     The document must say both, this once, and name the occasion with the question's noun, and no other occasion unless
@@ -209,7 +209,7 @@ def dispensable_words(
     So "Pets are allowed" tells whether pets may be kept, and "Tenants must not keep pets" whether they are allowed.
     "2 carrots", in a list of ingredients, tells how many one needs.
     """
-    if announces_occasion(statement, question, subject, context):
+    if _announces_occasion(statement, question, subject, context):
         return subject
     if question.asks in NUMBER_KINDS and statement.quote.layout == "list":
         return _acts_of_list(statement, subject, context)

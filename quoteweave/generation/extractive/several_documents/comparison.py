@@ -102,7 +102,7 @@ def is_contrary_of(first: Statement, second: Statement, question: QuestionTerms)
     asked_words, heading = question.subject - permission_stems(), words(first.quote.section or "")
     stated_words = frozenset(heading).union(first.words if len(asked_words) >= ENOUGH_TOGETHER else ())
     is_of_it = bool(asked_words) and says_all(stated_words, asked_words)
-    return are_contrary(first, second) or (is_of_it and _permit_differently(first, second))
+    return _are_contrary(first, second) or (is_of_it and _permit_differently(first, second))
 
 
 def _permit_differently(first: Statement, second: Statement) -> bool:
@@ -121,12 +121,12 @@ def differ_in_words(first: Statement, second: Statement, question: QuestionTerms
         return False
     return (
         _permit_differently(first, second)
-        or are_contrary(first, second)
+        or _are_contrary(first, second)
         or _differ_in_one_place(first, second, question)
     )
 
 
-def are_contrary(first: Statement, second: Statement) -> bool:
+def _are_contrary(first: Statement, second: Statement) -> bool:
     """Whether one of two statements states the contrary of the other."""
     pairs = ((first, second), (second, first))
     return any(find_contrary(claim.text, [cited.text], dict.fromkeys(claim.words, 1.0)) for claim, cited in pairs)

@@ -88,13 +88,13 @@ def _asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> t
         doers = [at for at in columns if acts_of_doer(header[at], question.text, question.words)]
         columns = doers or columns  # titles of films look like names, too
         if len(columns) == 1:
-            return columns, acts_of_column(header[columns[0]], question.text, question.words)
+            return columns, _acts_of_column(header[columns[0]], question.text, question.words)
         return [], HAPPENS
     columns = [at for at, name in enumerate(header) if question.asks == "place" and PLACES.fullmatch(name)]
     return columns if len(columns) == 1 else [], HAPPENS
 
 
-def acts_of_column(name: str, question: str, question_words: Collection[str]) -> frozenset[str]:
+def _acts_of_column(name: str, question: str, question_words: Collection[str]) -> frozenset[str]:
     """The verbs for what the persons in a column do; of doers, only what their name says: a "Winner" is one who won."""
     gives = DOER.fullmatch(name) is None or acts_of_doer(name, question, _ACTS_OF_PERSONS)
     return acts_of_doer(name, question, question_words) or (_ACTS_OF_PERSONS if gives else frozenset())
@@ -103,7 +103,7 @@ def acts_of_column(name: str, question: str, question_words: Collection[str]) ->
 def name_other_doers(columns: Iterable[str], question: str, question_words: Collection[str]) -> bool:
     """Whether columns of persons are named after those who did something else: "Winner", for "Who ran on 3 May?"."""
     doers = [name for name in columns if DOER.fullmatch(name)]
-    return bool(doers) and not any(acts_of_column(name, question, question_words) for name in doers)
+    return bool(doers) and not any(_acts_of_column(name, question, question_words) for name in doers)
 
 
 def _names_persons(cells: Collection[str]) -> bool:

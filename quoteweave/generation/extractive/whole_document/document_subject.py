@@ -44,13 +44,13 @@ def _kind_pattern() -> re.Pattern[str]:
 def words_of_whole_document(question: str, context: Context, document: str) -> frozenset[str]:
     """The words that no sentence need repeat: of the title, and the question's words for the document's subject."""
     throughout = _words_in_most_quotes(whole_document_nouns(question), context, document)
-    return title_words(context, document) | throughout | names_joined_in(document, question)
+    return title_words(context, document) | throughout | _names_joined_in(document, question)
 
 
-def names_joined_in(document: str, question: str) -> frozenset[str]:
+def _names_joined_in(document: str, question: str) -> frozenset[str]:
     """The words of a name in a question that the document's name has as one word: "Best Buy", of "BESTBUY_2023.pdf".
 
-    >>> sorted(names_joined_in("BESTBUY_2023.pdf", "What were Best Buy's assets?"))
+    >>> sorted(_names_joined_in("BESTBUY_2023.pdf", "What were Best Buy's assets?"))
     ['best', 'buy']
     """
     joined_words = frozenset(words(PurePosixPath(document).stem, stem=False))
