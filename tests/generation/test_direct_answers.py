@@ -8,6 +8,11 @@ BOATS = (
     "Gull | € 29 | 5 | 1 | 20\nEider | € 89 | 10 | 3 | 61"
 )
 
+LOOM = (
+    "The guild lends its hand loom for 8 euros a day. "
+    "A deposit of 50 euros is taken and returned when the loom comes back."
+)
+
 
 @pytest.mark.parametrize(
     ("question", "text", "says"),
@@ -48,6 +53,9 @@ BOATS = (
         ("¿Quién es la presidenta?", "Tiene 318 socios y su presidenta es Carmen Ruiz Ortega.", "Carmen"),
         ("¿Dónde está la sede?", "La sede está en Baeza.", "Baeza"),
         ("Wer hat den Verein gegründet?", "Ute Hansen gründete den Verein im Mai.", "Hansen"),
+        ("How much is the deposit for the hand loom?", LOOM, "A deposit of 50 euros"),
+        ("When is the sluice closed?", "The sluice is closed when the river rises above 4 m.", "rises above 4 m"),
+        ("When does the fair begin?", "The fair takes place from 11 to 13 July in Odby.", "from 11 to 13 July"),
     ],
 )
 def test_a_sentence_answers_directly(question: str, text: str, says: str) -> None:
@@ -78,6 +86,11 @@ def test_a_sentence_answers_directly(question: str, text: str, says: str) -> Non
             "Was kostete der Wagen von 2001?",
             "Im Mai kam das Boot. Es kostete 480.000 Euro und ersetzt den Wagen von 2001.",
         ),
+        ("How much is the deposit for the wire loom?", LOOM),
+        ("How much is the deposit for the hand loom?", f"{LOOM} It has a wire loom, too."),
+        ("When is the sluice closed?", "The sluice is not closed when the river rises above 4 m."),
+        ("When is the sluice closed?", "When the sluice is closed, a lamp is lit."),
+        ("When was the sluice closed?", "The sluice is closed when the river rises above 4 m."),
     ],
 )
 def test_a_sentence_of_something_else_does_not(question: str, text: str) -> None:

@@ -102,6 +102,13 @@ def test_what_a_heading_is_about_may_be_forbidden_in_other_words() -> None:
     assert (len({cited.document for cited in answer.citations}), answer.warnings) == (2, ())
 
 
+def test_what_a_document_asks_is_not_the_contrary_of_what_another_says() -> None:
+    answer = ask(
+        "Are gas cookers allowed?", "Open fires are forbidden; gas cookers are allowed.", "Are gas cookers allowed?"
+    )
+    assert [citation.document for citation in answer.citations] == ["0.pdf"]
+
+
 def test_what_one_document_repeats_takes_no_room_from_another() -> None:
     places = ("office", "cellar", "office", "attic")
     answer = ask("Where are the keys kept?", *(f"Keys are kept in the {place}." for place in places))

@@ -26,7 +26,7 @@ from quoteweave.generation.extractive.acts.stated_amounts import (
     tells_how,
 )
 from quoteweave.generation.extractive.acts.stated_reasons import tells_reason
-from quoteweave.generation.extractive.acts.times import is_headed_by_time, tells_time_of_its_own
+from quoteweave.generation.extractive.acts.times import is_headed_by_time, tells_occasion, tells_time_of_its_own
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, names_colour, names_person, names_place
 from quoteweave.generation.extractive.asked_nouns import EXAMPLE, IN_EXAMPLE, is_substantive
 from quoteweave.generation.extractive.foreign.kinds import tells_foreign_kind
@@ -292,7 +292,8 @@ def _has_date(statement: Statement, question: QuestionTerms) -> bool:
         return True
     advises = _ADVISES.search(statement.text) or tells_to_do(statement.text, question.text)
     allowed = _ASKS_WHEN_ALLOWED.match(question.text) and advises
-    return bool(allowed) and _SAYS_CONDITION.search(statement.text) is not None  # on what condition
+    condition = bool(allowed) and _SAYS_CONDITION.search(statement.text) is not None
+    return condition or tells_occasion(statement.text, question)
 
 
 def _is_dated(statement: Statement) -> bool:

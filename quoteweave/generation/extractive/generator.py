@@ -297,7 +297,8 @@ class ExtractiveGenerator:
 
 def _denies_answer(statement: Statement, answer: Statement, question: QuestionTerms, criteria: AnswerCriteria) -> bool:
     """Whether a statement of another document states the contrary of an answer, and that would answer in its place."""
-    if statement.document == answer.document or not is_contrary_of(statement, answer, question):
+    is_stated = statement.document != answer.document and not statement.text.endswith("?")
+    if not is_stated or not is_contrary_of(statement, answer, question):
         return False
     return criteria.answers(statement.model_copy(update={"text": answer.text, "words": answer.words}))
 

@@ -3,14 +3,14 @@
 import re
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import AnswerType
+from quoteweave.core.text.question_analysis import AnswerType, with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.clauses import head_nouns
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID
 from quoteweave.generation.gate.dates import MONTHS, NAMES_WEEKDAY, WEEKDAY, is_of_date
 from quoteweave.generation.gate.facts import read_evidence
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms
-from quoteweave.generation.sentence_kinds import INSTRUCTION
+from quoteweave.generation.sentence_kinds import INSTRUCTION, denies
 
 BOTH_BOUNDS = 2
 """The number of dates in a span: its beginning and its end."""
@@ -70,6 +70,13 @@ _SPAN = lazy_regex(
     r"from\s+(?P<dates>[^;:.]+)",
     re.IGNORECASE,
 )
+_DAYS_OF_MONTH = lazy_regex(
+    rf"\b(\d{{1,2}})\.?\s*(?:to|until|till|and|bis|-|–)\s*(\d{{1,2}})\.?\s+({'|'.join(MONTHS)})\b", re.IGNORECASE
+)
+_ASKS_OCCASION = lazy_regex(r"when\s+(?:is|are|do|does)\b", re.IGNORECASE)
+_OCCASION = lazy_regex(
+    r"(?P<done>[^;:]+?)\s(?:when(?:ever)?|once|as\s+soon\s+as|after|before|until|if)\s", re.IGNORECASE
+)
 _BOUNDS = frozenset(words("end expire finish begin start"))
 _ASKS_OF_PAST = lazy_regex(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 _COMPARES = lazy_regex(
@@ -100,13 +107,22 @@ def tells_time_of_its_own(text: str, question: str) -> bool:
     )
 
 
+def tells_occasion(text: str, question: QuestionTerms) -> bool:
+    """Whether a text tells on what occasion is done what a question asks about: "is switched off when it freezes"."""
+    told = _OCCASION.match(text) if _ASKS_OCCASION.match(question.text) else None
+    if told is None or denies(told["done"]):
+        return False
+    return question.subject <= with_words_alike(frozenset(words(told["done"])), question.subject)
+
+
 def stems_of_bounds(text: str, question: QuestionTerms) -> frozenset[str]:
     """The stem with which a question asks when something begins or ends, if a text gives a time with both bounds.
 
     "The lease runs from 1 June 2024 to 31 May 2026" tells when the lease ends.
     """
     span = _SPAN.match(text) if question.asks == "date" else None
-    if span is None or len(read_evidence(span["dates"]).dates) < BOTH_BOUNDS:
+    dates = _DAYS_OF_MONTH.sub(r"\1 \3 to \2 \3", span["dates"]) if span is not None else ""
+    if span is None or len(read_evidence(dates).dates) < BOTH_BOUNDS:
         return frozenset()
     subject = question.subject
     is_of_it = subject - _BOUNDS <= set(words(span["what"])) and not subject.isdisjoint(head_nouns(span["what"]))

@@ -21,6 +21,10 @@ _ADVERBS = frozenset(
 """What may stand between a noun and its verb: "Builds are always run in parallel", "was elected as the new chair"."""
 _DOES = lazy_regex(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
 _WHO_ACTS = lazy_regex(r"\W*who\s+(?:(?:can|may|must|should|will)\s+)?(?P<verb>\w+)", re.IGNORECASE)
+_DEFINITE = lazy_regex(
+    r"\b(?:the|this|that|these|those)\s+(?:(?:last|first|next|same|whole)\s+)?(?P<noun>[\w'’-]+)", re.IGNORECASE
+)
+_ORDINALS = frozenset(words("first last next same whole", keep_stop_words=True))
 _PARTICIPLE = lazy_regex(r"\w{2,}ed")
 # The comparative moves in answers: "By how much was the gap larger at night?", "The gap at night was 31% larger".
 _BY_HOW_MUCH = lazy_regex(r"\W*(?:by how (?:much|many)|why)\s+(?:is|are|was|were)\b.*?\s(\w{2,}er|more|less)\b")
@@ -51,6 +55,21 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
     if (verb_is_last or question.asks == "reason") and foreign_function_words(question.text):
         return frozenset()  # "Cuántas toneladas produjo": their verbs stand elsewhere than in English
     return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
+
+
+def implied_by_article(text: str, paragraph: str, asked_pairs: Pairs) -> frozenset[str]:
+    """The first words of those pairs whose second word a text has behind "the", as its paragraph has the whole name.
+
+    "The extractor" is the honey extractor, if the paragraph names that and no other extractor.
+    """
+    definite = {stem for match in _DEFINITE.finditer(text) for stem in words(match["noun"])}
+    wanted = [pair for pair in asked_pairs if pair[1] in definite]
+    content = frozenset(words(paragraph)) - _ORDINALS if wanted else frozenset[str]()
+    names: dict[str, set[str]] = {}
+    for before, word in itertools.pairwise(words(paragraph, keep_stop_words=True) if wanted else ()):
+        if before in content:
+            names.setdefault(word, set()).add(before)
+    return frozenset(first for first, second in wanted if names.get(second) == {first})
 
 
 def keeps_adjacent(

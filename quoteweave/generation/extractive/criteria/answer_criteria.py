@@ -56,7 +56,7 @@ from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, asks_colour
 from quoteweave.generation.extractive.asked_headings import tells_use, words_above
 from quoteweave.generation.extractive.asked_nouns import asked_noun, is_entry
-from quoteweave.generation.extractive.criteria.adjacent_words import adjacent_pairs, keeps_adjacent
+from quoteweave.generation.extractive.criteria.adjacent_words import adjacent_pairs, implied_by_article, keeps_adjacent
 from quoteweave.generation.extractive.criteria.document_years import DocumentYears
 from quoteweave.generation.extractive.foreign.kinds import words_with_value
 from quoteweave.generation.extractive.locating import group_by_page
@@ -302,6 +302,7 @@ class AnswerCriteria:
         analysis = self._question.analysis
         implied = self._words_before_it(statement) | self._words_not_needed(statement)
         implied |= words_of_heading_meant(statement) | words_of_cells(statement, self._question)
+        implied |= implied_by_article(statement.text, statement.quote.text, self._pairs)
         if analysis.asks in _FACTOID_KINDS and "-" in statement.text:
             return self._with_alike(implied.union(words(without_compounds(statement.text, analysis.text))))
         stated = with_quantity(frozenset(statement.words), self._question, statement.text)
