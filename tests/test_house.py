@@ -107,6 +107,29 @@ def test_no_module_is_called_utils() -> None:
     assert [path for path in SOURCES if path.stem in ("utils", "helpers", "common", "misc")] == []
 
 
+def test_variables_are_called_after_what_they_hold(functions: list[tuple[Path, Function]]) -> None:
+    vague = re.compile(
+        r"both|each|few|found|given|got|had|held|here|info|its|made|many|obj|ones?|others|own|res|said|seen|taken|that"
+        r"|there|th[ei]se|things?|this|those|tmp|told|what|which|whole"
+    )
+    named = {
+        f"{path}:{function.name}: {name}"
+        for path, function in functions
+        for name in _variables(function)
+        if vague.fullmatch(name)
+    }
+    assert sorted(named) == []
+
+
+def _variables(function: Function) -> Iterator[str]:
+    """The parameters of a function, and what it binds."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
 def test_limits_are_called_max_and_min(defined: Mapping[Path, set[str]]) -> None:
     other_words = re.compile(r"_?(MOST|LONGEST|LARGEST|GREATEST|HIGHEST|LEAST|FEWEST|SHORTEST|SMALLEST|LOWEST)(_|$)")
     named = {(path, name) for path, names in defined.items() for name in names if other_words.match(name)}

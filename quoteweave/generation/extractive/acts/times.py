@@ -109,10 +109,10 @@ def tells_time_of_its_own(text: str, question: str) -> bool:
 
 def tells_occasion(text: str, question: QuestionTerms) -> bool:
     """Whether a text tells on what occasion is done what a question asks about: "is switched off when it freezes"."""
-    told = _OCCASION.match(text) if _ASKS_OCCASION.match(question.text) else None
-    if told is None or denies(told["done"]):
+    occasion = _OCCASION.match(text) if _ASKS_OCCASION.match(question.text) else None
+    if occasion is None or denies(occasion["done"]):
         return False
-    return question.subject <= with_words_alike(frozenset(words(told["done"])), question.subject)
+    return question.subject <= with_words_alike(frozenset(words(occasion["done"])), question.subject)
 
 
 def stems_of_bounds(text: str, question: QuestionTerms) -> frozenset[str]:
