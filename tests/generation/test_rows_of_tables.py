@@ -98,6 +98,17 @@ PAID = "For | Cost EUR | Paid by\nTrain | 45.00 | Ida\nHotel | 120.00 | Ola"
 ROWERS = "Boat | Rower | Metres\nHeron | Tariq | 900\nGull | Emil | 700"
 GRADES = "Grade | Grade point | Description\nB+ | 4.0 | good\nB | 3.5 | fair\nB- | 3.0 | pass\nC | 2.5 | weak"
 
+STAGES = (
+    "Day | Time | Harbour stage | Tent\nFriday | 19:00 | Brass Lads | Puppet theatre\n"
+    "Friday | 21:00 | The Old Ferry Band | Poetry slam\nSaturday | 20:00 | Lena Moor Trio | Film night\n"
+    "Sunday | 11:00 | Shanty choir | Pancakes"
+)
+BINS = (
+    "Bin | For | Collected\nGreen | glass | every second Tuesday\nGrey | the rest | Fridays\nYellow | tins | Wednesdays"
+)
+BUS = "Stop | First bus | Last bus\nHarbour | 6:05 | 21:40\nHospital | 6:22 | 21:57\nFellgate | 6:35 | 22:10"
+DOSES = "Medicine | Dose | How often\nHeparin | 40 mg | once a day\nAspirin | 1 g | every evening"
+
 
 def asked(question: str, table: str, caption: str | None = None) -> Answer:
     return ask(question, context(images=[image(caption, table, layout="table", document="note.md")]))
@@ -169,6 +180,16 @@ def asked(question: str, table: str, caption: str | None = None) -> Answer:
         ("How much was spent on music?", SPENT, "Music (Spent: 455)"),
         ("How much was spent on the train on 3 May?", TRAVEL, "3 May (Cost EUR: 45.00)"),
         ("How much was paid for the hotel?", PAID, "Hotel (Cost EUR: 120.00"),
+        ("Who plays on Friday at 21:00 on the harbour stage?", STAGES, "Friday, 21:00 (Harbour stage: The Old Ferry"),
+        ("What is in the tent on Friday at 21:00?", STAGES, "Friday, 21:00 (Tent: Poetry slam)"),
+        ("What is in the tent on Sunday?", STAGES, "Sunday (Tent: Pancakes)"),
+        ("Who plays on Sunday at 11:00 on the harbour stage?", STAGES, "Shanty choir"),
+        ("When do the Old Ferry Band play?", STAGES, "Friday (Harbour stage: The Old Ferry Band; Time: 21:00)"),
+        ("When is the poetry slam in the tent?", STAGES, "Time: 21:00"),
+        ("When is the glass collected?", BINS, "glass (Collected: every second Tuesday)"),
+        ("When does the first bus leave the harbour for Fellgate?", BUS, "Harbour (First bus: 6:05)."),
+        ("When does the last bus leave the hospital?", BUS, "Hospital (Last bus: 21:57)"),
+        ("How often do I take heparin?", DOSES, "Heparin (How often: once a day)"),
     ],
 )
 def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
@@ -278,6 +299,18 @@ def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
         ("How much was spent on the hotel on 3 May?", TRAVEL),
         ("Who paid for the hotel on 3 May?", TRAVEL),
         ("How much does a seed of the carrot cost?", SEEDS),
+        ("Who cleans the harbour stage on Friday at 21:00?", STAGES),
+        ("Who plays on the harbour stage on Friday?", STAGES),
+        ("Who plays on Sunday at 19:00 on the harbour stage?", STAGES),
+        ("What is in the tent on Sunday at 21:00?", STAGES),
+        ("When do the Brass Lads play in the tent?", STAGES),
+        ("When do the Brass Lads arrive?", STAGES),
+        ("Who is the glass collected by?", BINS),
+        ("When was the glass collected?", BINS),
+        ("When is the paper collected?", BINS),
+        ("When does the last bus leave Fellgate for the harbour?", BUS),
+        ("When does the first bus leave for the harbour?", BUS),
+        ("How often do I give heparin to the dog?", DOSES),
     ],
 )
 def test_no_cell_answers_what_is_asked_of_another_thing(question: str, table: str) -> None:

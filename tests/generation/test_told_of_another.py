@@ -24,6 +24,11 @@ def ask(question: str, *texts: str) -> Answer:
             "This file contains information about the copyright and licence of the upstream sources.",
         ),
         (
+            "Who made the tower clock?",
+            "The tower clock was made by Ada Byron.",
+            "The tower clock is of 1532, and came from Saint Olaf's church.",
+        ),
+        (
             "How long is the warranty?",
             "The pump has a warranty of three years.",
             "Unlike others, the maker refuses a warranty of three years.",

@@ -120,6 +120,7 @@ _PLACE_NAME = lazy_regex(
 _LONG_PLACE_NAME = lazy_regex(
     rf"\b(?:(?:in|at|near)\s+(?:the\s+)?|by\s+the\s+){_NOT_A_MONTH_OR_DAY}((?:[A-ZÀ-Þ][\w'’-]+\s+){{1,3}}[A-ZÀ-Þ][\w'’-]+)"
 )
+_OWNED = lazy_regex(r"\w?\w?['’]s?\s+(?:[a-z]\w*\s+)?([a-z]\w+)")
 _WHERE_IS = lazy_regex(r"\W*where(?:['’]s|\s+(?:is|are|can|do|does|should|must)\b)", re.IGNORECASE)
 _ADDRESS = lazy_regex(r"\b(?:at|from|on|under|see)\s+<?(?:https?:\s?//|www\.)\S", re.IGNORECASE)
 _MAIL = lazy_regex(r"\b(?:to|at)\s+<?\S+@\S+\.\w", re.IGNORECASE)
@@ -157,8 +158,15 @@ def new_names(statement: Statement, question: QuestionTerms) -> list[list[str]]:
         for match in PERSON_NAME.finditer(text)
         if not _COMPANY.search(match[0])
         and not text[: match.start()].endswith((" the ", "The "))  # "the United States"
+        and not _owns_another_thing(match[0], text[match.end() :], question)
     ]
     return [name for name in names if len(name) > 1 and not set(name) & known_words]
+
+
+def _owns_another_thing(name: str, behind: str, question: QuestionTerms) -> bool:
+    """Whether a name is that of the owner of a thing that is not asked about: "Saint Olaf's church", for a clock."""
+    owned = _OWNED.match(name[-2:] + behind)
+    return owned is not None and ASKS_WHO_DID.match(question.text) is not None and owned[1] not in question.text
 
 
 def _without_ends(name: list[str], post: frozenset[str]) -> list[str]:

@@ -65,7 +65,7 @@ from quoteweave.generation.extractive.tables.heads import (
     without_numbering,
 )
 from quoteweave.generation.extractive.tables.row_lookup import look_up_row
-from quoteweave.generation.gate.dates import MONTHS, extract_dates
+from quoteweave.generation.gate.dates import MONTHS, extract_dates, extract_times
 from quoteweave.generation.relevance import NUMBER_KINDS
 
 MAX_ROWS = 3
@@ -78,6 +78,8 @@ _BEFORE_OR_AFTER = lazy_regex(
     rf"(?:\d|(?:{'|'.join(MONTHS)})\b)",
     re.IGNORECASE,
 )
+_STOPS = lazy_regex(r"(?:(?:bus|tram)\s+)?(?:stops?|stations?|halts?|ports?|piers?|places?|from)", re.IGNORECASE)
+_LEAVES = lazy_regex(r"\b(?:leaves?|departs?|go(?:es)?|starts?|runs?)\b", re.IGNORECASE)
 _OF_A_PART = frozenset(words("current noncurrent non-current portion long-term short-term long short"))
 
 
@@ -164,28 +166,63 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
         header, rows = named_by_words(header, rows)
         named_rows = chosen_rows(header, rows, question)
     are_of_one_name = len({row[0] for row in named_rows}) < 2
-    if are_of_one_name and len(named_rows) != 1 and (looked_up := look_up_row(header, rows, question)) is not None:
+    may_look_up = are_of_one_name and (len(named_rows) != 1 or bool(extract_times(question.text)[0]))
+    if may_look_up and (looked_up := look_up_row(header, rows, question)) is not None:
         return [_looked_up(header, *looked_up, question)]
-    chosen, group = _rows_of_asked_group(named_rows, row_words, text)
+    timed_rows = _rows_at_asked_time(named_rows, rows, question.text)
+    rows_left = _rows_left(header, timed_rows, question.text)
+    left_for = frozenset(word for row in timed_rows if row not in rows_left for word in name_of_row(row[0]))
+    chosen, group = _rows_of_asked_group(rows_left, row_words, text)
     columns = _certain_columns(header, rows, chosen, question)
     if not columns:
         return []
     groups = _asked_groups(text, chosen, row_words)
     headings = [header[at] if at < len(header) else "" for at in columns]
-    is_of_kind = (question.asks == "place" and all(map(PLACES.fullmatch, headings))) or (
-        question.asks == "person" and all(acts_of_doer(name, question.text, question.words) for name in headings)
-    )
-    a_row = FoundRow("", (), has_asked_kind=is_of_kind, group=group)
+    a_row = FoundRow("", (), has_asked_kind=_are_of_kind(headings, question), group=group)
     return [
         replace(
             a_row,
             name=row[0],
             cells=_named_cells(row, header, columns),
             asked_group=groups.get(tuple(row), ""),
-            implied_words=dated_words(row[0], question),
+            implied_words=dated_words(row[0], question) | left_for,
         )
         for row in chosen
     ]
+
+
+def _are_of_kind(headings: Sequence[str], question: AskedCells) -> bool:
+    """Whether the names of columns tell that they have the kind of answer asked for: "Room", or "How often" itself."""
+    asks, text = question.asks, question.text.casefold().lstrip()
+    return (
+        (asks == "place" and all(map(PLACES.fullmatch, headings)))
+        or (asks == "person" and all(acts_of_doer(name, question.text, question.words) for name in headings))
+        or all(len(name.split()) > 1 and text.startswith(name.casefold()) for name in headings)
+    )
+
+
+def _rows_at_asked_time(named_rows: Rows, rows: Rows, question: str) -> Rows:
+    """The rows named, if they have the times of day of a question that others have: Sunday has no "16:00"."""
+    asked_times, own_times, all_times = (
+        {time for text in texts for time in extract_times(text)[0].values()}
+        for texts in ([question], *([cell for row in of_rows for cell in row] for of_rows in (named_rows, rows)))
+    )
+    return named_rows if asked_times & all_times <= own_times else []
+
+
+def _rows_left(header: Sequence[str], rows: Rows, question: str) -> Rows:
+    """The rows of stops that a question asks when something leaves, without that to which it goes, the last of them.
+
+    None if others are below that, as those that go there leave these at other times.
+    """
+    if not header or not _STOPS.fullmatch(header[0]) or not _LEAVES.search(question):
+        return rows
+    ends = [
+        at
+        for at, row in enumerate(rows)
+        if re.search(rf"\b(?:to|for|towards?)\s+(?:the\s+)?{re.escape(row[0])}\b", question, re.IGNORECASE)
+    ]
+    return rows if not ends else rows[: ends[0]] if ends == [len(rows) - 1] else []
 
 
 def _certain_columns(header: Sequence[str], rows: Rows, chosen: Rows, question: AskedCells) -> list[int]:

@@ -15,6 +15,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.tables.asked_columns import DOER, PLACES, acts_of_doer
 from quoteweave.generation.extractive.tables.asked_names import AskedCells, request_stems
 from quoteweave.generation.extractive.tables.heads import EMPTY, Rows
+from quoteweave.generation.gate.dates import MONTHS, WEEKDAY
 
 MAX_CELL = 200
 """The most characters of a cell by which a row is found."""
@@ -27,6 +28,11 @@ PERSON = lazy_regex(
 )
 """The name of a person, of two words or more."""
 _TIMES = lazy_regex(r"\W*(?:when|times?|days?|dates?|by|due|deadline|starts?|begins?|hours?)\W*", re.IGNORECASE)
+_TIME = lazy_regex(
+    rf"\b(?:{WEEKDAY}s?|{'|'.join(MONTHS)}|daily|weekly|monthly|yearly|\d{{1,2}}[:.]\d\d)\b", re.IGNORECASE
+)
+_ASKS_PAST = lazy_regex(r"\b(?:was|were|did|had|has|have)\b", re.IGNORECASE)
+_ASKS_WHAT_IS_THERE = lazy_regex(r"\W*(?:who|what|which)\b", re.IGNORECASE)
 _NAMES_COLUMN = lazy_regex(
     r"\W*(?:(?:in|on|at|by)\s+)?(?:which|what)\s+(?P<noun>[\w-]+(?:\s+[\w-]+)?)\s+(?:has|have|had|is|are|was|were|do|does|takes?)\s"
     r"|\W*what(?:['’]s|\s+(?:is|are))\s+(?:the\s+)?(?P<of>[\w-]+(?:\s+[\w-]+)?)\s+of\s"
@@ -42,6 +48,7 @@ _ACTS_OF_PERSONS = frozenset(
 )
 HAPPENS = frozenset(words("take place happen start begin meet hold held serve open"))
 """What occasions do, as stems."""
+_PERFORM = frozenset(words("play perform appear sing"))
 _WORD = lazy_regex(r"\w+")
 _LABEL = lazy_regex(r"([^:]{2,30}):\s+(?=[A-ZÀ-Þ])")
 # What separates several posts in one cell, or an item from what is said about it.
@@ -82,7 +89,11 @@ def _asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> t
         if len(columns) == 1:
             return columns, HAPPENS.union(noun)
     if question.asks == "date":
-        return [at for at, name in enumerate(header) if _TIMES.fullmatch(name)], HAPPENS
+        columns = [at for at, name in enumerate(header) if _TIMES.fullmatch(name)]
+        return (columns, HAPPENS | _PERFORM) if columns else _columns_said(header, rows, question)
+    columns, granted = _columns_said(header, rows, question)
+    if columns:
+        return columns, granted
     if question.asks == "person":
         columns = [at for at in range(len(header)) if _names_persons([row[at] for row in rows])]
         doers = [at for at in columns if acts_of_doer(header[at], question.text, question.words)]
@@ -92,6 +103,29 @@ def _asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> t
         return [], HAPPENS
     columns = [at for at, name in enumerate(header) if question.asks == "place" and PLACES.fullmatch(name)]
     return columns if len(columns) == 1 else [], HAPPENS
+
+
+def _columns_said(header: Sequence[str], rows: Rows, question: AskedCells) -> tuple[list[int], frozenset[str]]:
+    """The only column whose whole name a question says, if it has what is asked for, and the words it then grants.
+
+    It has times ("When is the glass collected?", of "Collected"), or what is there: "Who plays on the harbour stage?".
+    """
+    text, asks = question.text[:MAX_ANALYSED_CHARACTERS], question.asks
+    if asks == "date" and not _ASKS_PAST.search(text):
+        named = [at for at, name in enumerate(header) if words(name) and {*words(name)} <= {*question.words}]
+        columns = [at for at in named if all(row[at] in EMPTY or _TIME.search(row[at]) for row in rows)]
+    elif asks in {"person", "statement"} and _ASKS_WHAT_IS_THERE.match(text):
+        columns = [
+            at
+            for at, name in enumerate(header)
+            if words(name) and re.search(rf"\b(?:on|in|at)\s+(?:the\s+)?{re.escape(name)}\b", text, re.IGNORECASE)
+        ]
+        columns = [at for at in columns if not PLACES.fullmatch(header[at]) or len(columns) > 1]
+    else:
+        columns = []
+    if len(columns) != 1:
+        return [], HAPPENS
+    return columns, HAPPENS | _PERFORM | frozenset(words(header[columns[0]]))
 
 
 def _acts_of_column(name: str, question: str, question_words: Collection[str]) -> frozenset[str]:
