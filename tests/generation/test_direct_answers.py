@@ -55,6 +55,8 @@ LOOM = (
         ("Wer hat den Verein gegründet?", "Ute Hansen gründete den Verein im Mai.", "Hansen"),
         ("How much is the deposit for the hand loom?", LOOM, "A deposit of 50 euros"),
         ("When is the sluice closed?", "The sluice is closed when the river rises above 4 m.", "rises above 4 m"),
+        ("When are the nets mended?", "The nets are mended before the boats leave.", "before the boats leave"),
+        ("When is the deposit returned?", "The deposit is returned after the keys have been handed in.", "the keys"),
         ("When does the fair begin?", "The fair takes place from 11 to 13 July in Odby.", "from 11 to 13 July"),
     ],
 )
@@ -91,6 +93,14 @@ def test_a_sentence_answers_directly(question: str, text: str, says: str) -> Non
         ("When is the sluice closed?", "The sluice is not closed when the river rises above 4 m."),
         ("When is the sluice closed?", "When the sluice is closed, a lamp is lit."),
         ("When was the sluice closed?", "The sluice is closed when the river rises above 4 m."),
+        ("When is the garden open?", "The garden is open even if it rains."),
+        ("When are guests admitted?", "Guests are admitted regardless of when they arrive."),
+        ("When does the choir sing?", "The choir sings once again."),
+        ("When is the hut named?", "The hut is named after its founder."),
+        ("When is the pool cleaned?", "The pool is cleaned before a filter."),
+        ("When does the boiler start?", "The boiler rarely starts if the pressure is low."),
+        ("When is the office closed?", "The office is closed and the pump starts when it rains."),
+        ("When is the pump switched off?", "The pump, which can be switched off by hand, starts when it rains."),
     ],
 )
 def test_a_sentence_of_something_else_does_not(question: str, text: str) -> None:

@@ -148,6 +148,7 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
         statement = statement.model_copy(update={"text": of_act})
     in_its_language = None if is_of_cells else tells_foreign_kind(text, question)
     tells = _CHECKS.get(asks, is_substantive)(statement, question) if in_its_language is None else in_its_language
+    tells = tells or (asks == "date" and not is_of_cells and tells_occasion(text, question))
     return tells and (is_of_cells or tells_after_preposition(text, question))
 
 
@@ -292,8 +293,7 @@ def _has_date(statement: Statement, question: QuestionTerms) -> bool:
         return True
     advises = _ADVISES.search(statement.text) or tells_to_do(statement.text, question.text)
     allowed = _ASKS_WHEN_ALLOWED.match(question.text) and advises
-    condition = bool(allowed) and _SAYS_CONDITION.search(statement.text) is not None
-    return condition or tells_occasion(statement.text, question)
+    return bool(allowed) and _SAYS_CONDITION.search(statement.text) is not None  # on what condition
 
 
 def _is_dated(statement: Statement) -> bool:

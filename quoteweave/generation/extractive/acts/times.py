@@ -73,10 +73,20 @@ _SPAN = lazy_regex(
 _DAYS_OF_MONTH = lazy_regex(
     rf"\b(\d{{1,2}})\.?\s*(?:to|until|till|and|bis|-|–)\s*(\d{{1,2}})\.?\s+({'|'.join(MONTHS)})\b", re.IGNORECASE
 )
-_ASKS_OCCASION = lazy_regex(r"when\s+(?:is|are|do|does)\b", re.IGNORECASE)
+_DETERMINER = r"(?:the|an?|its|his|her|their|our|your|all|each|every|any)"
+# "After its founder", "until further notice" and "once again" are no occasions, unlike "after the guests have left".
 _OCCASION = lazy_regex(
-    r"(?P<done>[^;:]+?)\s(?:when(?:ever)?|once|as\s+soon\s+as|after|before|until|if)\s", re.IGNORECASE
+    r"(?P<done>[^,;:]+?)\s(?:(?:when(?:ever)?|as\s+soon\s+as|if(?!\s+(?:necessary|possible|so|in\s+doubt)\b))\s"
+    rf"|(?:once|after|before|until)\s+(?:{_DETERMINER}\s+)?(?!{_DETERMINER}\b)(?:\w+s\s+(?!from|with|near)[a-z]{{4,}}"
+    r"|[\w'’-]+\s+(?:(?!that|which|who|and\b)[\w'’-]+\s+){0,6}?"
+    r"(?:is|are|was|were|has|have|had|do|does|can|will|\w{2,}ed|\w{2,}[^\Wsu]s))\b)",
+    re.IGNORECASE,
 )
+_NO_OCCASION = lazy_regex(
+    r"\b(?:rarely|seldom|hardly|that|which|who|whose|whether)\b|\b(?:even|as|no\s+matter|regardless(?:\s+of)?)$",
+    re.IGNORECASE,
+)
+_BETWEEN_CLAUSES = lazy_regex(r"\s(?:and|but|or|while)\s", re.IGNORECASE)
 _BOUNDS = frozenset(words("end expire finish begin start"))
 _ASKS_OF_PAST = lazy_regex(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 _COMPARES = lazy_regex(
@@ -109,10 +119,14 @@ def tells_time_of_its_own(text: str, question: str) -> bool:
 
 def tells_occasion(text: str, question: QuestionTerms) -> bool:
     """Whether a text tells on what occasion is done what a question asks about: "is switched off when it freezes"."""
-    occasion = _OCCASION.match(text) if _ASKS_OCCASION.match(question.text) else None
-    if occasion is None or denies(occasion["done"]):
+    occasion = _OCCASION.match(text) if _WHEN_IT_IS.match(question.text) else None
+    if occasion is None or denies(occasion["done"]) or _NO_OCCASION.search(occasion["done"]):
         return False
-    return question.subject <= with_words_alike(frozenset(words(occasion["done"])), question.subject)
+    done, last_clause = (
+        with_words_alike(frozenset(words(text)), question.subject)
+        for text in (occasion["done"], _BETWEEN_CLAUSES.split(occasion["done"])[-1])
+    )
+    return question.subject <= done and not question.subject.isdisjoint(last_clause)
 
 
 def stems_of_bounds(text: str, question: QuestionTerms) -> frozenset[str]:
