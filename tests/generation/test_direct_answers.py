@@ -58,6 +58,7 @@ LOOM = (
         ("When are the nets mended?", "The nets are mended before the boats leave.", "before the boats leave"),
         ("When is the deposit returned?", "The deposit is returned after the keys have been handed in.", "the keys"),
         ("When does the fair begin?", "The fair takes place from 11 to 13 July in Odby.", "from 11 to 13 July"),
+        ("How heavy is the fire door?", "The fire door is red. The door weighs 40 kg.", "40 kg"),
     ],
 )
 def test_a_sentence_answers_directly(question: str, text: str, says: str) -> None:
@@ -101,6 +102,11 @@ def test_a_sentence_answers_directly(question: str, text: str, says: str) -> Non
         ("When does the boiler start?", "The boiler rarely starts if the pressure is low."),
         ("When is the office closed?", "The office is closed and the pump starts when it rains."),
         ("When is the pump switched off?", "The pump, which can be switched off by hand, starts when it rains."),
+        ("How heavy is the fire door?", "The fire door is red. The door of the shed weighs 40 kg."),
+        ("How heavy is the fire door?", "The fire door is red. The door handle weighs 2 kg."),
+        ("How many seats does the city bus have?", "The city bus is new. The bus behind it has 60 seats."),
+        ("How many seats does the city bus have?", "The city bus is new. The next bus has 60 seats."),
+        ("How much does the city bus cost?", "The city bus is new. The bus tickets cost 6 euros."),
     ],
 )
 def test_a_sentence_of_something_else_does_not(question: str, text: str) -> None:

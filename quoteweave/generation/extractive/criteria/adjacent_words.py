@@ -21,10 +21,14 @@ _ADVERBS = frozenset(
 """What may stand between a noun and its verb: "Builds are always run in parallel", "was elected as the new chair"."""
 _DOES = lazy_regex(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
 _WHO_ACTS = lazy_regex(r"\W*who\s+(?:(?:can|may|must|should|will)\s+)?(?P<verb>\w+)", re.IGNORECASE)
+# "The door handle" and "the door of the shed" are not the fire door, nor are "the bus tickets" those for the city bus.
 _DEFINITE = lazy_regex(
-    r"\b(?:the|this|that|these|those)\s+(?:(?:last|first|next|same|whole)\s+)?(?P<noun>[\w'’-]+)", re.IGNORECASE
+    r"\b(?:the|this|that|these|those)\s+(?:(?:same|whole)\s+)?(?P<noun>[\w'’-]+)(?=\W*$|\s*[.,;:)]|\s+(?:is|are|was|were"
+    r"|has|have|had|do|does|did|can|may|must|should|will|would|and|or|but|when|if|before|after|until|while|because"
+    r"|\w+ed|\w+s(?!\s+(?:are|were|have|had|do|did|can|may|must|should|will|would|cost|weigh|run|last)\b))\b)",
+    re.IGNORECASE,
 )
-_ORDINALS = frozenset(words("first last next same whole", keep_stop_words=True))
+_OF_THE_SAME = frozenset(words("same whole", keep_stop_words=True))
 _PARTICIPLE = lazy_regex(r"\w{2,}ed")
 # The comparative moves in answers: "By how much was the gap larger at night?", "The gap at night was 31% larger".
 _BY_HOW_MUCH = lazy_regex(r"\W*(?:by how (?:much|many)|why)\s+(?:is|are|was|were)\b.*?\s(\w{2,}er|more|less)\b")
@@ -64,7 +68,7 @@ def implied_by_article(text: str, paragraph: str, asked_pairs: Pairs) -> frozens
     """
     definite = {stem for match in _DEFINITE.finditer(text) for stem in words(match["noun"])}
     wanted = [pair for pair in asked_pairs if pair[1] in definite]
-    content = frozenset(words(paragraph)) - _ORDINALS if wanted else frozenset[str]()
+    content = frozenset(words(paragraph)) - _OF_THE_SAME if wanted else frozenset[str]()
     names: dict[str, set[str]] = {}
     for before, word in itertools.pairwise(words(paragraph, keep_stop_words=True) if wanted else ()):
         if before in content:
