@@ -59,6 +59,7 @@ LOOM = (
         ("When is the deposit returned?", "The deposit is returned after the keys have been handed in.", "the keys"),
         ("When does the fair begin?", "The fair takes place from 11 to 13 July in Odby.", "from 11 to 13 July"),
         ("How heavy is the fire door?", "The fire door is red. The door weighs 40 kg.", "40 kg"),
+        ("When was harbour.pdf last updated?", "This document was last updated on 3 May 2021.", "3 May 2021"),
     ],
 )
 def test_a_sentence_answers_directly(question: str, text: str, says: str) -> None:
@@ -107,6 +108,8 @@ def test_a_sentence_answers_directly(question: str, text: str, says: str) -> Non
         ("How many seats does the city bus have?", "The city bus is new. The bus behind it has 60 seats."),
         ("How many seats does the city bus have?", "The city bus is new. The next bus has 60 seats."),
         ("How much does the city bus cost?", "The city bus is new. The bus tickets cost 6 euros."),
+        ("When was harbour.pdf printed?", "The passport document was printed on 3 May 2021."),
+        ("How heavy is harbour.pdf?", "The document folder weighs 3 kg."),
     ],
 )
 def test_a_sentence_of_something_else_does_not(question: str, text: str) -> None:

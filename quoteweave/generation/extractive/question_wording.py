@@ -7,7 +7,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.foreign_languages import in_forms_of
 from quoteweave.core.text.grammar import in_numerals_of
 from quoteweave.core.text.question_words import with_phrases_as_words
-from quoteweave.core.text.references.file_names import with_files_as_documents
+from quoteweave.core.text.references.file_names import FILE_NAME, with_files_as_documents
 from quoteweave.core.text.spelling_variants import in_spelling_of
 
 _WHERE_TO_LOOK = lazy_regex(
@@ -16,15 +16,24 @@ _WHERE_TO_LOOK = lazy_regex(
     r"(?:document|report|paper|text|article|presentation|pdf|file|guidebook),\s*(\w)",
     re.IGNORECASE,
 )
+_WHERE_ASKED = lazy_regex(
+    rf"\b(?:in|from|within|per|to|of|by)\s+(?:the\s+)?(?:file\s+)?{FILE_NAME.pattern}|{FILE_NAME.pattern}\s+(?:and|about|says?"
+    r"|states?|mentions?|tells?|describes?|gives?|reports?|lists?|contains?|explains?|defines?|recommends?|has|have"
+    rf"|(?:(?:first|last)\s+)?(?:written|published|issued|updated|revised))\b|\b(?:wrote|published|issued)\s+{FILE_NAME.pattern}",
+    re.IGNORECASE,
+)
+_OF_DOCUMENTS = lazy_regex(r"(?<!\bthis )\bdocuments?\b", re.IGNORECASE)
 
 
 def about_the_document(context: Context, question: str) -> str:
     """The question about "the document" instead of its file's name, unless the context's texts mention that file.
 
-    "According to the document, where is barley stored?" begins with what asks.
+    "According to the document, where is barley stored?" begins with what asks. A question about the file itself keeps
+    its name if the texts tell of other documents: "When was scan.pdf printed?" is not about a passport.
     """
-    documents = (hit.quote.document for hit in context.hits)
-    asked = with_files_as_documents(question, documents, _texts_of(context))
+    texts, documents = _texts_of(context), (hit.quote.document for hit in context.hits)
+    is_where_asked = _WHERE_ASKED.search(question) is not None or not any(map(_OF_DOCUMENTS.search, texts))
+    asked = with_files_as_documents(question, documents, texts) if is_where_asked else question
     where = _WHERE_TO_LOOK.match(asked)
     return asked if where is None else where[1].upper() + asked[where.end() :]
 
