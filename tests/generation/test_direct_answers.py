@@ -1,7 +1,9 @@
 """Questions that a sentence answers directly, or several cells of a table together, and others that look like these."""
 
 import pytest
-from harbour_quotes import ask, context, image, quote
+from harbour_quotes import STORM, ask, context, image, quote
+
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 
 BOATS = (
     "Boat | Price | Length (m) | Crew | Fuel (%)\nSkua | € 49 | 8 | 2 | 40\nTern | € 129 | 12 | 4 | 55\n"
@@ -296,3 +298,10 @@ def test_for_how_many_there_is_room_tells_how_large(question: str, text: str, st
 def test_a_row_that_is_named_by_a_number_is_the_highest_only_of_such_numbers(question: str, status: str) -> None:
     table = "Offset | Size\n0 | 16\n16 | 2\n18 | 1\n72 | 20"
     assert ask(question, context(images=[image("Table 1: The header", table, layout="table")])).status == status
+
+
+def test_an_early_abstention_has_the_question_as_it_was_asked() -> None:
+    question = "What does harbour.pdf say about wine?"
+    nothing = ExtractiveGenerator().early_abstention(question, context([STORM]))
+    assert nothing is not None
+    assert nothing.question == question

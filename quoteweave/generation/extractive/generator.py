@@ -165,13 +165,15 @@ class ExtractiveGenerator:
         In that case a generative model need not be asked, either. A sentence that answers the question counts as being
         about it, however rare its words are.
         """
-        question = about_the_document(context, question)
-        nothing = None if context.front_matter else off_topic_abstention(question, context)
+        reworded = about_the_document(context, question)
+        nothing = None if context.front_matter else off_topic_abstention(reworded, context)
         if nothing is None:
             return None
-        parts = self._split_question(question, context)
+        parts = self._split_question(reworded, context)
         answered = not isinstance(parts, Answer) and any(self._answer_part(part, context).statements for part in parts)
-        return None if answered or (isinstance(parts, Answer) and parts.status == "answered") else nothing
+        if answered or (isinstance(parts, Answer) and parts.status == "answered"):
+            return None
+        return nothing.model_copy(update={"question": question})
 
     async def answer(self, query: Query, context: Context) -> Answer:
         """Return an answer from statements, one that shows places, or an abstention; it takes no tokens.
