@@ -98,6 +98,7 @@ def test_a_sentence_answers_directly(question: str, text: str, says: str) -> Non
         ("When is the sluice closed?", "When the sluice is closed, a lamp is lit."),
         ("When was the sluice closed?", "The sluice is closed when the river rises above 4 m."),
         ("When is the garden open?", "The garden is open even if it rains."),
+        ("When is the gate locked?", "The gate is locked as soon as possible."),
         ("When are guests admitted?", "Guests are admitted regardless of when they arrive."),
         ("When does the choir sing?", "The choir sings once again."),
         ("When is the hut named?", "The hut is named after its founder."),
