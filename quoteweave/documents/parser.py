@@ -40,6 +40,8 @@ MAX_PAGES = 20_000
 MAX_WARNINGS = 20
 # The size assumed for an unreadable page, in points: US Letter.
 UNKNOWN_SIZE = (612.0, 792.0)
+# The values of the pixels, in three colours, in a picture of a sheet of A4 or US Letter at 144 dpi.
+SHEET_VALUES = 3 * 1224 * 1684
 _PAGE = TypeAdapter(PageContent)
 _PAGE_HAS = lazy_regex(r"page (?P<page>\d+) (?P<problem>has .+?)(?:: (?P<number>[\d,]+))?")
 
@@ -60,16 +62,12 @@ class ParserSettings(Record):
         return hashlib.sha256(f"{PARSER_VERSION}|{self.model_dump_json()}".encode()).hexdigest()[:12]
 
 
-# The values in a picture of a sheet of paper at 144 dpi, A4 or US Letter, in three colours.
-SHEET_PIXELS = 3 * 1224 * 1684
-
-
 class _TimeExtendingOcr(RapidOcr):
     """Extends the time limit of a page that OCR reads."""
 
     def read(self, picture: Raster) -> list[Line]:
         """Do as RapidOcr."""
-        extend_time_limit(math.ceil(picture.pixels.size / SHEET_PIXELS))
+        extend_time_limit(math.ceil(picture.pixels.size / SHEET_VALUES))
         return super().read(picture)
 
 

@@ -46,8 +46,9 @@ def body_size(pages: Sequence[PageContent]) -> BodySize:
     exceed: neither small print nor titles decide. It is 10 points without text.
     """
     counts = {page.number: _sizes(element for element in page.elements if element.prose) for page in pages}
-    enough = {number: sizes for number, sizes in counts.items() if sizes.total() >= MIN_CHARACTERS}
-    by_page = {number: sizes.most_common(1)[0][0] for number, sizes in enough.items()}
+    by_page = {
+        number: sizes.most_common(1)[0][0] for number, sizes in counts.items() if sizes.total() >= MIN_CHARACTERS
+    }
     if by_page:
         return BodySize(statistics.median(by_page.values()), by_page)
     sizes = _sizes(element for page in pages for element in page.elements)

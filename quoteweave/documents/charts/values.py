@@ -309,8 +309,8 @@ def series_from_headings(rows: Sequence[ChartRow], tokens: Sequence[Token]) -> N
         if len(phrases_above) != 1:
             return None
         names[bar.colour] = phrases_above[0]
-    do_fit = len(phrases) == len(names) and all(len(name) <= MAX_WORDS for name in names.values())
-    return names if do_fit else None
+    are_short = all(len(name) <= MAX_WORDS for name in names.values())
+    return names if are_short and len(phrases) == len(names) else None
 
 
 def _middle_of(phrase: Sequence[Token]) -> float:

@@ -250,10 +250,10 @@ class _Reader:
     def _end_element(self, tag: str) -> str:
         """End an element that is read, and return what it was read as."""
         shown, is_inline, drawn_from, is_struck = tag, tag in INLINE, None, False
-        if (opened := self._open.get(tag)) is not None:
-            shown, is_inline, doubt, drawn_from, is_struck = opened.pop()
+        if (open_elements := self._open.get(tag)) is not None:
+            shown, is_inline, doubt, drawn_from, is_struck = open_elements.pop()
             del self._doubts[len(self._doubts) - (doubt is not None) :]
-            if not opened:
+            if not open_elements:
                 del self._open[tag]
         self._text += [self._set_apart.end("s")] if is_struck else []
         if tag == "ruby":

@@ -16,9 +16,9 @@ MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
-"""Names of months, grouped by month from January on."""
+"""Names of months, in small letters, from January on."""
 MONTH_NAMES = "|".join(map(str.capitalize, MONTHS))
-"""A pattern of these with their capitals."""
+"""A pattern for these, with capitals."""
 WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 """A pattern for the days of the week."""
 RECENT_YEAR = lazy_regex(r"(?:19|20)\d\d")

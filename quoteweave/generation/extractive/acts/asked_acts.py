@@ -206,11 +206,11 @@ def tells_of_another_act(text: str, question: str, asks: AnswerType) -> bool:
 
 def _says_only_of_another(text: str, asked: AskedAct, verbs: Iterable[str], *, does_what: bool) -> bool:
     """Whether a text has other verbs of the same meaning, only for the act of another: "The offer expires in May"."""
-    as_told = (replace(asked, verb=verb) for verb in verbs)
-    acts = [(act, act_with_verb) for act_with_verb in as_told for act in _acts(text, act_with_verb) if not act.is_noun]
+    reworded = (replace(asked, verb=verb) for verb in verbs)
+    acts = [(act, variant) for variant in reworded for act in _acts(text, variant) if not act.is_noun]
     return bool(acts) and not any(
-        _is_done_by_thing(act, act_with_verb) if does_what else _is_asked(act, act_with_verb, may_deny=False)
-        for act, act_with_verb in acts
+        _is_done_by_thing(act, variant) if does_what else _is_asked(act, variant, may_deny=False)
+        for act, variant in acts
     )
 
 

@@ -161,8 +161,8 @@ def _is_of_several(text: str, question: str) -> bool:
 
 def _was_once(text: str, question: str) -> bool:
     """Whether a text tells only when something was, while the question asks when it is."""
-    told_once = SAYS_PAST.search(text) is not None and SAYS_PRESENT.search(text) is None
-    return told_once and _WHEN_IT_IS.match(question) is not None
+    tells_past_only = SAYS_PAST.search(text) is not None and SAYS_PRESENT.search(text) is None
+    return tells_past_only and _WHEN_IT_IS.match(question) is not None
 
 
 def past_years(text: str, question: str) -> frozenset[str]:

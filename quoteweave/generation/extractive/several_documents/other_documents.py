@@ -34,13 +34,13 @@ def other_documents_note(documents: Iterable[str]) -> tuple[str, ...]:
     return (OTHER_DOCUMENTS.format(len(names), join_with_and(names[:MAX_NAMED])),)
 
 
-def further_answers(question: WeighedQuestion, context: Context, limit: int) -> list[Statement]:
+def further_answers(weighed: WeighedQuestion, context: Context, limit: int) -> list[Statement]:
     """The statements of further documents under a heading that asks the question; if none does, what answers it."""
     further = _further_context(context)
-    statements = make_statements(question, further, find_rows(question, further), limit)
-    if sections := headed_statements(statements, question.terms, further):
+    statements = make_statements(weighed, further, find_rows(weighed, further), limit)
+    if sections := headed_statements(statements, weighed.terms, further):
         return [statement for section in sections for statement in section]
-    criteria = AnswerCriteria(question, further)
+    criteria = AnswerCriteria(weighed, further)
     return [statement for statement in statements if criteria.answers(statement)]
 
 
@@ -61,15 +61,15 @@ def documents_stating_otherwise(
 
 
 def documents_asking_too(
-    question: WeighedQuestion, context: Context, procedures: Sequence[Procedure], limit: int
+    weighed: WeighedQuestion, context: Context, procedures: Sequence[Procedure], limit: int
 ) -> list[str]:
     """The documents with further procedures, or with a heading that asks the question, besides those that are shown."""
     cited = {procedure.document for procedure in procedures[:MAX_LISTS]}
     beyond = _further_context(context)
-    all_procedures = (*procedures, *find_procedures(question, beyond, limit))
+    all_procedures = (*procedures, *find_procedures(weighed, beyond, limit))
     answers: list[tuple[str, Sequence[Step | Statement]]] = [(entry.document, entry.steps) for entry in all_procedures]
     for within in (context, beyond):
-        sections = headed_statements(text_statements(within, limit), question.terms, within)
+        sections = headed_statements(text_statements(within, limit), weighed.terms, within)
         answers += [(section[0].document, section) for section in sections]
     word_sets = [(document, frozenset(words(" ".join(part.text for part in parts)))) for document, parts in answers]
     shown = [text_words for document, text_words in word_sets if document in cited]

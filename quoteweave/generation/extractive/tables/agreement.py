@@ -34,7 +34,7 @@ _PERIOD = lazy_regex(r"\b(?:ended|ending)\b", re.IGNORECASE)
 
 
 def split_by_agreement(
-    answering: Sequence[Statement], competing: Sequence[Statement], question: WeighedQuestion
+    answering: Sequence[Statement], competing: Sequence[Statement], weighed: WeighedQuestion
 ) -> tuple[list[Statement], list[Statement]]:
     """Return the statements that answer, and those whose cells are contradicted by others of the same document.
 
@@ -47,7 +47,7 @@ def split_by_agreement(
         group = _with_same_rows(remaining[0], remaining)
         remaining = [statement for statement in remaining if not _is_among(statement, group)]
         if not _agree(group):
-            likely = _likeliest(group, question)
+            likely = _likeliest(group, weighed)
             agreed = _agree(likely) and any(_is_among(statement, answering) for statement in likely)
             differing += [
                 statement
@@ -117,15 +117,15 @@ def _rounds_to(exact: Amount, rounded: Amount) -> bool:
     return any(step > exact.step and abs(exact.value - scale * rounded.value) * 2 <= step for scale, step in steps)
 
 
-def _likeliest(group: Sequence[Statement], question: WeighedQuestion) -> list[Statement]:
+def _likeliest(group: Sequence[Statement], weighed: WeighedQuestion) -> list[Statement]:
     """The statements whose table's head fits the day asked for, and of these, those whose titles say most.
 
     If these differ, those whose title has the name of their row.
     """
-    if _ON_A_DAY.search(question.terms.text):
+    if _ON_A_DAY.search(weighed.terms.text):
         group = [statement for statement in group if not _is_of_period(statement)] or group
     named_words = {word for statement in group for row in statement.rows for word in row.naming_words}
-    weights = question.weights.items()
+    weights = weighed.weights.items()
     other_weights = {word: weight for word, weight in weights if not (word in named_words or is_of_date(word))}
     worth = [coverage(other_weights, _names_around(statement)) for statement in group]
     best = [statement for statement, value in zip(group, worth, strict=True) if value >= max(worth)]

@@ -58,9 +58,9 @@ RowsOfImages = Sequence[tuple[FoundRow, ...]]
 """For each image quote of a context, the rows and cells of a table that a question names."""
 
 
-def find_rows(question: WeighedQuestion, context: Context) -> RowsOfImages:
+def find_rows(weighed: WeighedQuestion, context: Context) -> RowsOfImages:
     """The rows and cells that a question names in each image quote that is a table, in their order; none in others."""
-    return [tuple(_cells(hit.quote, question)) for hit in context.images]
+    return [tuple(_cells(hit.quote, weighed)) for hit in context.images]
 
 
 def make_statements(
