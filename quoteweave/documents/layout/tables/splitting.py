@@ -158,7 +158,7 @@ def _first_of_head(rows: Sequence[Row], at: int) -> int:
     So may be one cell above several columns that says what the numbers below it are.
     """
     start = at
-    while not is_data(rows[start - 1]) and len(rows[start - 1]) > 1 and _stands_over(rows[start - 1], rows[at]):
+    while not is_data(rows[start - 1]) and len(rows[start - 1]) > 1 and _row_stands_over(rows[start - 1], rows[at]):
         start -= 1
     return start - 1 if stands_over_columns(rows[start - 1], rows[at:]) else start
 
@@ -173,7 +173,7 @@ def stands_over_columns(row: Row, below: Sequence[Row]) -> bool:
     return len(over) > 1 and cell.box[0] > names + MIN_INDENT * cell.height and cell.box[2] <= below[0][-1].box[2]
 
 
-def _stands_over(row: Row, below: Row) -> bool:
+def _row_stands_over(row: Row, below: Row) -> bool:
     """Whether each cell of a row is above a cell of the row below."""
     return all(any(stands_over(cell.box, cell_below.box) for cell_below in below) for cell in row)
 
