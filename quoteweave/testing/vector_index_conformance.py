@@ -57,7 +57,10 @@ FILTERS = {
 
 
 class VectorIndexTests:
-    """The tests that every index must pass. Vectors of whole numbers have many equal scores, and no rounding errors."""
+    """The tests that every index must pass. Vectors of whole numbers have many equal scores, and no rounding errors.
+
+    Further tests of a subclass may use its fixtures: `vector_fixture`, the collection, `items` of it, and an `index`.
+    """
 
     exact = True
     """Whether the index finds the same as brute force; one that does not must still find as many."""
@@ -76,28 +79,28 @@ class VectorIndexTests:
 
     @pytest.fixture(scope="class")
     @classmethod
-    def fixture(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorFixture]:
-        fixture = make_vector_fixture(tmp_path_factory.mktemp("made"))
-        with fixture.collection:
-            yield fixture
+    def vector_fixture(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorFixture]:
+        vector_fixture = make_vector_fixture(tmp_path_factory.mktemp("made"))
+        with vector_fixture.collection:
+            yield vector_fixture
 
     @pytest.fixture
-    def items(self, fixture: VectorFixture) -> "Items":
+    def items(self, vector_fixture: VectorFixture) -> "Items":
         """An item of whole numbers for each retrievable quote."""
-        return self.items_of(fixture, seed=1)
+        return self.items_of(vector_fixture, seed=1)
 
     @pytest.fixture
-    def index(self, fixture: VectorFixture, items: "Items") -> VectorIndex:
+    def index(self, vector_fixture: VectorFixture, items: "Items") -> VectorIndex:
         """An index of all items; documents are not added in the order of their rows."""
         index = self.make(DIMENSION)
         for document in (MILL, ROAD, HARBOUR):
-            index.add(self.shard(fixture, document, items))
+            index.add(self.shard(vector_fixture, document, items))
         return index
 
-    def test_it_finds_what_brute_force_finds(self, fixture: VectorFixture) -> None:
-        items, index = self.items_of(fixture, seed=2, integers=False), self.make(DIMENSION)
+    def test_it_finds_what_brute_force_finds(self, vector_fixture: VectorFixture) -> None:
+        items, index = self.items_of(vector_fixture, seed=2, integers=False), self.make(DIMENSION)
         for document in DOCUMENTS:
-            index.add(self.shard(fixture, document, items))
+            index.add(self.shard(vector_fixture, document, items))
         for query in self.queries(5, integers=False):
             for k in (1, 7, 40):
                 self.check(index, items, query, k)
@@ -115,13 +118,13 @@ class VectorIndexTests:
         for k in (len(items), len(items) + 1, 10 * ALL):
             self.check(index, items, self.queries(1)[0], k)
 
-    def test_an_empty_index_finds_nothing(self, fixture: VectorFixture) -> None:
+    def test_an_empty_index_finds_nothing(self, vector_fixture: VectorFixture) -> None:
         index = self.make(DIMENSION)
         assert index.rows.tolist() == []
         for scope in (
             None,
-            SearchScope(fixture.collection, Filter()),
-            SearchScope(fixture.collection, FILTERS["no document"]),
+            SearchScope(vector_fixture.collection, Filter()),
+            SearchScope(vector_fixture.collection, FILTERS["no document"]),
         ):
             assert [hits.rows.tolist() for hits in index.search(self.queries(2), 5, scope)] == [[], []]
 
@@ -130,9 +133,12 @@ class VectorIndexTests:
 
     @pytest.mark.parametrize("name", [None, "nothing narrowed", "texts", "one document"])
     def test_many_questions_at_once_find_what_each_finds_alone(
-        self, index: VectorIndex, fixture: VectorFixture, name: str | None
+        self, index: VectorIndex, vector_fixture: VectorFixture, name: str | None
     ) -> None:
-        scope, queries = None if name is None else SearchScope(fixture.collection, FILTERS[name]), self.queries(70)
+        scope, queries = (
+            None if name is None else SearchScope(vector_fixture.collection, FILTERS[name]),
+            self.queries(70),
+        )
         together = index.search(queries, 9, scope)
         for at in (*range(0, len(queries), 6), len(queries) - 1):
             in_batch, alone = together[at], index.search([queries[at]], 9, scope)[0]
@@ -140,22 +146,26 @@ class VectorIndexTests:
 
     @pytest.mark.parametrize("name", FILTERS)
     def test_within_a_scope_its_quotes_alone_are_found(
-        self, index: VectorIndex, items: "Items", fixture: VectorFixture, name: str
+        self, index: VectorIndex, items: "Items", vector_fixture: VectorFixture, name: str
     ) -> None:
-        scope = SearchScope(fixture.collection, FILTERS[name])
+        scope = SearchScope(vector_fixture.collection, FILTERS[name])
         for query in self.queries(3):
             for k in (1, 6, ALL):
                 self.check(index, items, query, k, scope=scope)
 
-    def test_a_scope_may_hold_quotes_that_are_no_items(self, items: "Items", fixture: VectorFixture) -> None:
+    def test_a_scope_may_hold_quotes_that_are_no_items(self, items: "Items", vector_fixture: VectorFixture) -> None:
         index = self.make(DIMENSION)
-        index.add(self.shard(fixture, MILL, items))
-        of_mill = {row: items[row] for row in fixture.rows(MILL)}
+        index.add(self.shard(vector_fixture, MILL, items))
+        of_mill = {row: items[row] for row in vector_fixture.rows(MILL)}
         for name in ("one document", "two documents", "texts", "metadata"):
-            self.check(index, of_mill, self.queries(1)[0], 50, scope=SearchScope(fixture.collection, FILTERS[name]))
+            self.check(
+                index, of_mill, self.queries(1)[0], 50, scope=SearchScope(vector_fixture.collection, FILTERS[name])
+            )
 
-    def test_removed_is_gone(self, index: VectorIndex, items: "Items", fixture: VectorFixture, tmp_path: Path) -> None:
-        removed = fixture.rows(MILL) + fixture.rows(HARBOUR)[::3]
+    def test_removed_is_gone(
+        self, index: VectorIndex, items: "Items", vector_fixture: VectorFixture, tmp_path: Path
+    ) -> None:
+        removed = vector_fixture.rows(MILL) + vector_fixture.rows(HARBOUR)[::3]
         remaining = _without(items, removed)
         _remove(index, removed)
         for opened in (index, self.reopened(index, tmp_path)):
@@ -163,7 +173,9 @@ class VectorIndexTests:
             for query in self.queries(3):
                 for name in ("nothing narrowed", "one document", "two documents"):
                     self.check(opened, remaining, query, 2)
-                    self.check(opened, remaining, query, ALL, scope=SearchScope(fixture.collection, FILTERS[name]))
+                    self.check(
+                        opened, remaining, query, ALL, scope=SearchScope(vector_fixture.collection, FILTERS[name])
+                    )
 
     def test_removing_what_is_not_there_changes_nothing(self, index: VectorIndex, items: "Items") -> None:
         _remove(index, [-1, 0, max(items) + 1, 10**9])
@@ -171,21 +183,23 @@ class VectorIndexTests:
         assert index.rows.tolist() == sorted(items)
         self.check(index, items, self.queries(1)[0], ALL)
 
-    def test_it_may_be_empty(self, index: VectorIndex, items: "Items", fixture: VectorFixture, tmp_path: Path) -> None:
+    def test_it_may_be_empty(
+        self, index: VectorIndex, items: "Items", vector_fixture: VectorFixture, tmp_path: Path
+    ) -> None:
         index.remove(index.rows)
         for empty in (index, self.make(DIMENSION)):
             self.check(empty, {}, self.queries(1)[0], 5)
             opened = self.reopened(empty, tmp_path)
             self.check(opened, {}, self.queries(1)[0], 5)
-            opened.add(self.shard(fixture, MILL, items))
-            self.check(opened, {row: items[row] for row in fixture.rows(MILL)}, self.queries(1)[0], ALL)
+            opened.add(self.shard(vector_fixture, MILL, items))
+            self.check(opened, {row: items[row] for row in vector_fixture.rows(MILL)}, self.queries(1)[0], ALL)
 
     def test_an_item_that_is_added_again_is_found_by_its_new_vector(
-        self, index: VectorIndex, items: "Items", fixture: VectorFixture, tmp_path: Path
+        self, index: VectorIndex, items: "Items", vector_fixture: VectorFixture, tmp_path: Path
     ) -> None:
-        renewed = {**items, **{row: self.items_of(fixture, seed=3)[row] for row in fixture.rows(MILL)}}
-        _remove(index, fixture.rows(MILL))
-        index.add(self.shard(fixture, MILL, renewed))
+        renewed = {**items, **{row: self.items_of(vector_fixture, seed=3)[row] for row in vector_fixture.rows(MILL)}}
+        _remove(index, vector_fixture.rows(MILL))
+        index.add(self.shard(vector_fixture, MILL, renewed))
         for opened in (index, self.reopened(index, tmp_path)):
             assert opened.rows.tolist() == sorted(items)
             for query in self.queries(3):
@@ -193,45 +207,45 @@ class VectorIndexTests:
                 self.check(opened, renewed, query, ALL)
 
     def test_it_is_saved_whole(
-        self, index: VectorIndex, items: "Items", fixture: VectorFixture, tmp_path: Path
+        self, index: VectorIndex, items: "Items", vector_fixture: VectorFixture, tmp_path: Path
     ) -> None:
         for opened in (self.reopened(index, tmp_path), index):
             assert opened.rows.tolist() == sorted(items)
             for query in self.queries(4):
                 self.check(opened, items, query, 10)
-                self.check(opened, items, query, 10, scope=SearchScope(fixture.collection, FILTERS["images"]))
+                self.check(opened, items, query, 10, scope=SearchScope(vector_fixture.collection, FILTERS["images"]))
 
     def test_an_opened_index_can_be_changed_and_saved_elsewhere(
-        self, index: VectorIndex, items: "Items", fixture: VectorFixture, tmp_path: Path
+        self, index: VectorIndex, items: "Items", vector_fixture: VectorFixture, tmp_path: Path
     ) -> None:
         opened, remaining = self.reopened(index, tmp_path), dict(items)
         for name in (MILL, HARBOUR):
-            _remove(opened, fixture.rows(name))
-            remaining = _without(remaining, fixture.rows(name))
+            _remove(opened, vector_fixture.rows(name))
+            remaining = _without(remaining, vector_fixture.rows(name))
             opened = self.reopened(opened, tmp_path)
             self.check(opened, remaining, self.queries(1)[0], ALL)
-        opened.add(self.shard(fixture, MILL, items))
-        remaining.update({row: items[row] for row in fixture.rows(MILL)})
+        opened.add(self.shard(vector_fixture, MILL, items))
+        remaining.update({row: items[row] for row in vector_fixture.rows(MILL)})
         for changed in (opened, self.reopened(opened, tmp_path)):
             for query in self.queries(3):
                 self.check(changed, remaining, query, 7)
 
     def test_a_document_without_items_changes_nothing(
-        self, index: VectorIndex, items: "Items", fixture: VectorFixture
+        self, index: VectorIndex, items: "Items", vector_fixture: VectorFixture
     ) -> None:
-        index.add(self.shard(fixture, MILL, {}))
+        index.add(self.shard(vector_fixture, MILL, {}))
         self.check(index, items, self.queries(1)[0], 5)
 
     def test_vectors_of_another_dimension_are_refused(
-        self, index: VectorIndex, items: "Items", fixture: VectorFixture
+        self, index: VectorIndex, items: "Items", vector_fixture: VectorFixture
     ) -> None:
         import numpy as np
 
-        _remove(index, fixture.rows(MILL))
-        wider = {row: np.ones((1, DIMENSION + 1), np.float32) for row in fixture.rows(MILL)}
+        _remove(index, vector_fixture.rows(MILL))
+        wider = {row: np.ones((1, DIMENSION + 1), np.float32) for row in vector_fixture.rows(MILL)}
         with pytest.raises(ValueError, match=str(DIMENSION + 1)):
-            index.add(self.shard(fixture, MILL, wider))
-        assert index.rows.tolist() == sorted(_without(items, fixture.rows(MILL)))
+            index.add(self.shard(vector_fixture, MILL, wider))
+        assert index.rows.tolist() == sorted(_without(items, vector_fixture.rows(MILL)))
 
     @pytest.mark.parametrize("dimension", [1, DIMENSION - 1, DIMENSION + 1])
     def test_a_question_of_another_dimension_is_refused(self, index: VectorIndex, dimension: int) -> None:
@@ -242,7 +256,7 @@ class VectorIndexTests:
 
     @pytest.mark.parametrize("seed", range(3))
     def test_after_any_changes_what_is_found_is_what_is_there(
-        self, fixture: VectorFixture, seed: int, tmp_path: Path
+        self, vector_fixture: VectorFixture, seed: int, tmp_path: Path
     ) -> None:
         import numpy as np
 
@@ -250,21 +264,25 @@ class VectorIndexTests:
         present: dict[int, Matrix] = {}
         for step in range(8):
             document = list(DOCUMENTS)[int(chance.integers(3))]
-            rows = [row for row in fixture.rows(document) if row in present]
+            rows = [row for row in vector_fixture.rows(document) if row in present]
             if rows:
                 gone = [row for row in rows if step % 2 or chance.random() < 0.5]
                 _remove(index, gone)
                 present = _without(present, gone)
             else:
-                anew = self.items_of(fixture, seed=step)
-                index.add(self.shard(fixture, document, anew))
-                present |= {row: anew[row] for row in fixture.rows(document)}
+                anew = self.items_of(vector_fixture, seed=step)
+                index.add(self.shard(vector_fixture, document, anew))
+                present |= {row: anew[row] for row in vector_fixture.rows(document)}
             if chance.random() < 0.3:
                 index = self.reopened(index, tmp_path)
             assert index.rows.tolist() == sorted(present)
             self.check(index, present, self.queries(1)[0], 5)
             self.check(
-                index, present, self.queries(1)[0], ALL, scope=SearchScope(fixture.collection, FILTERS["two documents"])
+                index,
+                present,
+                self.queries(1)[0],
+                ALL,
+                scope=SearchScope(vector_fixture.collection, FILTERS["two documents"]),
             )
 
     def check(
@@ -292,16 +310,16 @@ class VectorIndexTests:
         new.mkdir()
         return self.reopen(index, new)
 
-    def shard(self, fixture: VectorFixture, document: str, items: "Items") -> Shard:
+    def shard(self, vector_fixture: VectorFixture, document: str, items: "Items") -> Shard:
         """The document's shard, in the number type that such items have on disk."""
-        return fixture.shard(document, items, dtype="float16" if self.multi_vector else "float32")
+        return vector_fixture.shard(document, items, dtype="float16" if self.multi_vector else "float32")
 
-    def items_of(self, fixture: VectorFixture, *, seed: int, integers: bool = True) -> "Items":
+    def items_of(self, vector_fixture: VectorFixture, *, seed: int, integers: bool = True) -> "Items":
         """An item for each retrievable quote, with one vector, or with one to four."""
         import numpy as np
 
         chance, most = np.random.default_rng(seed), 4 if self.multi_vector else 1
-        rows = fixture.collection.select().tolist()
+        rows = vector_fixture.collection.select().tolist()
         return {row: make_vectors(chance, int(chance.integers(most)) + 1, integers=integers) for row in rows}
 
     def queries(self, number: int, *, integers: bool = True) -> "list[Matrix]":

@@ -73,7 +73,7 @@ class TestMilvusIndex(VectorIndexTests):
 
     @pytest.mark.parametrize("at_once", [7, 16])
     def test_how_much_milvus_gives_at_once_limits_nothing(
-        self, made: VectorFixture, items: "Items", monkeypatch: pytest.MonkeyPatch, at_once: int
+        self, vector_fixture: VectorFixture, items: "Items", monkeypatch: pytest.MonkeyPatch, at_once: int
     ) -> None:
         limits = {"MAX_HITS": at_once, "HITS_AT_ONCE": 20, "QUESTIONS_AT_ONCE": 2, "ROWS_AT_ONCE": 5}
         for name, most in limits.items():
@@ -81,25 +81,29 @@ class TestMilvusIndex(VectorIndexTests):
         _refuse_more(monkeypatch, hits=at_once, questions=2, rows=5)
         index = self.make(DIMENSION)
         for document in DOCUMENTS:
-            index.add(made.shard(document, items))
+            index.add(vector_fixture.shard(document, items))
         assert index.rows.tolist() == sorted(items)
         for query in (self.queries(1)[0], 0 * self.queries(1)[0]):
             for k in (at_once, 12, 1000):
                 self.check(index, items, query, k)
-                self.check(index, items, query, k, scope=SearchScope(made.collection, FILTERS["two documents"]))
+                self.check(
+                    index, items, query, k, scope=SearchScope(vector_fixture.collection, FILTERS["two documents"])
+                )
         assert len(index.search(self.queries(5), 1)) == 5
         index.remove(index.rows[:-1])
         self.check(index, {max(items): items[max(items)]}, self.queries(1)[0], 3)
 
     def test_items_that_are_added_again_are_there_once(
-        self, index: VectorIndex, made: VectorFixture, items: "Items"
+        self, index: VectorIndex, vector_fixture: VectorFixture, items: "Items"
     ) -> None:
-        renewed = {**items, **{row: 2 * items[row] for row in made.rows(MILL)}}
-        index.add(made.shard(MILL, renewed))
+        renewed = {**items, **{row: 2 * items[row] for row in vector_fixture.rows(MILL)}}
+        index.add(vector_fixture.shard(MILL, renewed))
         assert index.rows.tolist() == sorted(items)
         self.check(index, renewed, self.queries(1)[0], 1000)
 
-    def test_what_a_killed_run_left_is_dropped_and_nothing_else(self, made: VectorFixture, tmp_path: Path) -> None:
+    def test_what_a_killed_run_left_is_dropped_and_nothing_else(
+        self, vector_fixture: VectorFixture, tmp_path: Path
+    ) -> None:
         saved, current = self.make(DIMENSION), self.make(DIMENSION)
         assert isinstance(saved, MilvusIndex)
         assert isinstance(current, MilvusIndex)
@@ -119,19 +123,23 @@ class TestMilvusIndex(VectorIndexTests):
             client.drop_collection(foreign)
         assert isinstance(self.reopen(saved, tmp_path), MilvusIndex)
 
-    def test_items_of_many_vectors_are_refused(self, made: VectorFixture, items: "Items") -> None:
+    def test_items_of_many_vectors_are_refused(self, vector_fixture: VectorFixture, items: "Items") -> None:
         two = {row: np.concatenate([matrix, matrix]) for row, matrix in items.items()}
         with pytest.raises(ValueError, match="one vector"):
-            self.make(DIMENSION).add(made.shard(MILL, two))
+            self.make(DIMENSION).add(vector_fixture.shard(MILL, two))
 
-    def test_a_scope_of_unknown_documents_is_refused(self, index: VectorIndex, made: VectorFixture) -> None:
+    def test_a_scope_of_unknown_documents_is_refused(self, index: VectorIndex, vector_fixture: VectorFixture) -> None:
         with pytest.raises(UsageError, match=r"mil\.txt.*did you mean 'mill\.txt'"):
-            index.search(self.queries(1), 3, SearchScope(made.collection, Filter(documents=(MILL, "mil.txt"))))
+            index.search(
+                self.queries(1), 3, SearchScope(vector_fixture.collection, Filter(documents=(MILL, "mil.txt")))
+            )
 
-    def test_milvus_has_the_fields_of_each_quote(self, index: VectorIndex, made: VectorFixture, tmp_path: Path) -> None:
+    def test_milvus_has_the_fields_of_each_quote(
+        self, index: VectorIndex, vector_fixture: VectorFixture, tmp_path: Path
+    ) -> None:
         assert isinstance(index, MilvusIndex)
-        (row, *_) = made.rows(ROAD)
-        (quote,) = made.collection.quotes_at([row])
+        (row, *_) = vector_fixture.rows(ROAD)
+        (quote,) = vector_fixture.collection.quotes_at([row])
         assert quote is not None
         index.save(tmp_path)
         name = json.loads((tmp_path / POINTER).read_text("utf-8"))["collection"]
@@ -142,7 +150,7 @@ class TestMilvusIndex(VectorIndexTests):
             "row": row,
             "quote": quote.id,
             "document": ROAD,
-            "document_id": made.collection.document(ROAD).id,
+            "document_id": vector_fixture.collection.document(ROAD).id,
             "page": quote.page,
             "kind": quote.kind,
             "layout": quote.layout,
