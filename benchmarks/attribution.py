@@ -47,7 +47,7 @@ def main() -> None:
         results = [_result(claim, _attributed(claim, collection)) for claim in claims]
         left_out = [_result(claim, _attributed(claim, collection, leave_out=True)) for claim in claims]
         plain = _plain([claim.claim for claim in claims], quotes)
-        durations = median_seconds(lambda: [_attributed(claim, collection) for claim in claims], 3) / len(claims)
+        seconds = median_seconds(lambda: [_attributed(claim, collection) for claim in claims], 3) / len(claims)
     right = [
         (quote.document, quote.page) == (claim.document, claim.page) for claim, quote in zip(claims, plain, strict=True)
     ]
@@ -60,13 +60,13 @@ def main() -> None:
         figures[kind] = {"claims": len(chosen), **counts}
         rows.append([kind, str(len(chosen)), *map(str, counts.values())])
     columns = ("claims", "", *RESULTS, "left out: wrong", "plain: found")
-    tables = [Table(f"{len(quotes):,} quotes; {1000 * durations:.0f} ms a claim", columns, rows)]
+    tables = [Table(f"{len(quotes):,} quotes; {1000 * seconds:.0f} ms a claim", columns, rows)]
     if options.misses:
         missed = [
             [claims[at].kind, results[at], claims[at].claim] for at in range(len(claims)) if results[at] != "found"
         ]
         tables.append(Table("not found, or wrong", ("kind", "", "claim"), missed))
-    print_results(host, {"quotes": len(quotes), "seconds_a_claim": durations, "kinds": figures}, tables, options)
+    print_results(host, {"quotes": len(quotes), "seconds_a_claim": seconds, "kinds": figures}, tables, options)
 
 
 def _attributed(claim: Claim, collection: Collection, *, leave_out: bool = False) -> Attribution:

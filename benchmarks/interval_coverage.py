@@ -77,7 +77,9 @@ class Drawing:
         """Pooled F1, with one to three gold quotes a question, and one to four cited ones."""
         gold, cited = (self.chance.integers(1, most + 1, size=self.there.shape) for most in (3, 4))
         common = self.chance.binomial(np.minimum(gold, cited), self.centres())
-        most_common = np.mean([min(below_count, other) for below_count in range(1, 4) for other in range(1, 5)])
+        most_common = np.mean(
+            [min(gold_count, cited_count) for gold_count in range(1, 4) for cited_count in range(1, 5)]
+        )
         return Data(2 * self.total(common), self.total(gold + cited), float(2 * self.share * most_common / 4.5))
 
     def difference(self, gain: float = 0.1) -> Data:

@@ -220,12 +220,12 @@ def main() -> None:
 
 
 def _documents(number: int, quotes: int) -> list[MadeDocument]:
-    writing, batches, row = Writing(seed=1), [], 0
+    writing, documents, row = Writing(seed=1), [], 0
     for i in range(number):
         parsed: tuple[Quote, ...] = make_document(writing, quotes).quotes
-        batches.append(MadeDocument(f"made-{i:04d}.txt", range(row, row + len(parsed)), parsed))
+        documents.append(MadeDocument(f"made-{i:04d}.txt", range(row, row + len(parsed)), parsed))
         row += len(parsed)
-    return batches
+    return documents
 
 
 def _measured(

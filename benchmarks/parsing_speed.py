@@ -66,10 +66,10 @@ def ocr(pages: int, _long: int, _repeats: int) -> Figures:
     """Seconds a page of PDFs without a text layer, with OCR."""
     paths = [path for path in sorted((mmdocir() / "pdf").glob("*.pdf")) if not any(_text_layers(path))]
     with TemporaryDirectory(prefix="quoteweave-") as folder:
-        durations = _first_pages(paths, pages, Path(folder))
-        ours = _add_seconds(list(durations), ocr=True)
-        alone = _rapidocr_seconds(list(durations))
-    count = sum(durations.values())
+        page_counts = _first_pages(paths, pages, Path(folder))
+        ours = _add_seconds(list(page_counts), ocr=True)
+        alone = _rapidocr_seconds(list(page_counts))
+    count = sum(page_counts.values())
     return {
         "pages": count,
         "seconds a page": ours / count,
@@ -184,8 +184,8 @@ def _kept(paths: Sequence[Path], *, words: bool) -> tuple[float, int]:
                         parser=parser.fingerprint,
                     )
                     writer.store([writer.prepare(path, name=path.name, format="pdf", origin=origin, parsed=kept)])
-            durations = time.process_time() - started
-            return durations, sum(file.stat().st_size for file in Path(root).rglob("*") if file.is_file())
+            processor_seconds = time.process_time() - started
+            return processor_seconds, sum(file.stat().st_size for file in Path(root).rglob("*") if file.is_file())
     finally:
         ReadingOrderWords.add_lines = add_lines  # type: ignore[method-assign]
 
@@ -261,15 +261,15 @@ def _first_pages(paths: Sequence[Path], pages: int, folder: Path) -> dict[Path, 
     """PDFs of the first pages of each document, together about `pages` pages, with the number of pages of each."""
     import pypdfium2
 
-    durations: dict[Path, int] = {}
+    page_counts: dict[Path, int] = {}
     for i, path in enumerate(paths):
         with pypdfium2.PdfDocument(path) as document, pypdfium2.PdfDocument.new() as part:
-            share = min((pages - sum(durations.values())) // (len(paths) - i), len(document))
+            share = min((pages - sum(page_counts.values())) // (len(paths) - i), len(document))
             if share > 0:
                 part.import_pages(document, list(range(share)))
                 part.save(folder / path.name)
-                durations[folder / path.name] = share
-    return durations
+                page_counts[folder / path.name] = share
+    return page_counts
 
 
 def _rapidocr_seconds(paths: Sequence[Path]) -> float:

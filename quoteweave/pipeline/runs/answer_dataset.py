@@ -247,8 +247,10 @@ class _RunExecutor:
             raise no_collection(setting.name, self.questions.examples)
         with Collection.open(self.collection) as opened:
             basic = make_answerer(make_generator(setting, opened, chat, scorer=scorer))
-            over_collection, documents = self._over_collection(basic, opened, setting=setting, terms=terms, chats=chats)
-            yield over_collection, {**fingerprints, **documents}
+            predictor, data_fingerprints = self._over_collection(
+                basic, opened, setting=setting, terms=terms, chats=chats
+            )
+            yield predictor, {**fingerprints, **data_fingerprints}
 
     def _over_collection(
         self,

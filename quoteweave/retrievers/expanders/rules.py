@@ -149,8 +149,8 @@ def _is_relative_clause(first_clause: str, second_clause: str) -> bool:
     if question_opening is None:
         return False
     word, first = question_opening[1].lower(), opening[1].lower() if opening else None
-    rest_of_left = first_clause[opening.end(1) :] if opening else first_clause
-    repeated = re.search(rf"\b{word}\b", rest_of_left, re.IGNORECASE) is not None
+    rest_of_first = first_clause[opening.end(1) :] if opening else first_clause
+    repeated = re.search(rf"\b{word}\b", rest_of_first, re.IGNORECASE) is not None
     return repeated or (word in ("which", "who", "whom", "whose") and question_opening[2] is not None and word != first)
 
 

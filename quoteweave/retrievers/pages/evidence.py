@@ -23,7 +23,7 @@ page only. The parts add up to `PageEvidence.total`, and `search --explain` repo
 | acronyms | `ACRONYMS` × rarity, where an acronym of the question is written out, or vice versa |
 | document | BM25 of its document, where several are searched |
 | document's name | up to `NAME` units for a word of the question that no page has, but the document's name |
-| among its pages | what its words are worth in its document alone (`pages.document_rescoring`); may be below 0 |
+| among its pages | what its words are worth in its document (`retrievers.pages.document_rescoring`); may be below 0 |
 | page feedback | what belongs with the best pages (`retrievers.pages.page_feedback`) |
 
 Quotations, amounts, spellings and synonyms are looked for by `retrievers.pages.literal_matches`, terms and acronyms by

@@ -170,7 +170,7 @@ class CitationQuality:
         if sentences is None:
             return {}
         cited = [sentence for sentence in sentences if sentence.cited]
-        support, relevance = (_sum_or_none(map(grade, cited)) for grade in (_support, _relevance))
+        support, relevance = (_sum_or_none(map(score, cited)) for score in (_support, _relevance))
         recalls = {"cited": _mean_or_none(support, len(cited)), "all": _mean_or_none(support, len(sentences))}
         precision = _mean_or_none(relevance, len(cited))
         columns: dict[str, float | None] = {
