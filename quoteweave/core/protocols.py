@@ -199,7 +199,9 @@ class Reranking(Record):
     """
 
     hits: tuple[Hit, ...] = Field(description="all hits given, best first, with new scores and ranks from 1")
-    note: str | None = Field(default=None, description="what went wrong, where the hits keep their order")
+    note: str | None = Field(
+        default=None, description="that the hits keep their order, as something went wrong; or what was not read"
+    )
 
 
 class Reranker(Protocol):

@@ -43,8 +43,10 @@ def test_one_hit_gets_its_score() -> None:
 
 def test_long_passages_are_cut() -> None:
     with ModelServer() as server:
-        asyncio.run(EndpointReranker(client(server), max_characters=5).rerank(GRAIN, made_hits(["grain by ship"])))
+        reranker = EndpointReranker(client(server), max_characters=5)
+        cut, whole = (asyncio.run(reranker.rerank(GRAIN, made_hits([text]))) for text in ("grain by ship", "grain"))
     assert server.requests[0]["documents"] == ["grain"]
+    assert (cut.note, whole.note) == ("m ranked long quotes by their first 5 characters", None)
 
 
 def test_what_is_sent_goes_to_its_destination() -> None:

@@ -120,7 +120,8 @@ def test_the_model_is_shown_question_and_numbered_passages() -> None:
 def test_long_and_empty_passages_are_shown_as_such() -> None:
     model = FakeChat(["[1] > [2]"])
     reranker = ListwiseReranker(model, max_characters=5)
-    asyncio.run(reranker.rerank(QUESTION, made_hits(["grain by ship", ""])))
+    got = asyncio.run(reranker.rerank(QUESTION, made_hits(["grain by ship", ""])))
+    assert got.note == "fake ranked long quotes by their first 5 characters"
     assert "[1]\n    grain…\n\n[2]\n    (no words)\n" in str(model.requests[0][1]["content"])
 
 

@@ -203,6 +203,17 @@ def test_a_cross_encoder_reads_no_more_than_its_row_and_its_checkpoint_allow(cro
     assert len(set(scores(cut, long, "rail"))) == 1
 
 
+def test_a_passage_that_is_cut_is_told_in_a_note(cross_encoder: Path, qwen3: Path) -> None:
+    rows = (
+        reranker_row_for_path(str(cross_encoder)).model_copy(update={"max_length": 32}),
+        QWEN3.at(str(qwen3)).model_copy(update={"max_length": 400}),
+    )
+    for made in (make_local_reranker(row, Hardware(device="cpu")) for row in rows):
+        for passage, is_cut in (("grain by ship", False), ("grain by ship " * 1000, True)):
+            note = asyncio.run(made.rerank(Query(text="rail"), made_hits([passage]))).note
+            assert (note == f"{made.name} ranked long quotes by their beginnings, as it reads no more") is is_cut
+
+
 def test_an_address_in_a_passage_is_text(cross_encoder: Path) -> None:
     made = CrossEncoderReranker(reranker_row_for_path(str(cross_encoder)), Hardware(device="cpu"))
     assert len(set(scores(made, ["http://192.0.2.1/chart.png", "http://192.0.2.1/table.png"]))) == 2

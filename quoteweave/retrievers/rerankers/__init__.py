@@ -1,7 +1,7 @@
 """Rerankers, which put hits in a better order. Local models are rows of `rerankers.toml`."""
 
 import tomllib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
@@ -69,10 +69,24 @@ def keep_order(hits: Sequence[Hit]) -> Reranking:
     return Reranking(hits=tuple(hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(hits, 1)))
 
 
+def cut_note(reranker: str, passages: Iterable[str], most: int) -> str | None:
+    """A note for the trace if a passage has more than `most` characters, all that the reranker is sent of it."""
+    is_cut = any(len(passage) > most for passage in passages)
+    return f"{reranker} ranked long quotes by their first {most:,} characters" if is_cut else None
+
+
 async def rerank_by_scores(
-    query: Query, hits: Sequence[Hit], score: Callable[[str, list[str]], Awaitable[Sequence[float]]]
+    query: Query,
+    hits: Sequence[Hit],
+    score: Callable[[str, list[str]], Awaitable[Sequence[float]]],
+    note: Callable[[str, list[str]], str | None] = lambda _question, _passages: None,
 ) -> Reranking:
-    """Rerank hits by the scores that `score` gives to their passages; for a blank question they keep their order."""
+    """Rerank hits by the scores that `score` gives to their passages; for a blank question they keep their order.
+
+    `note` is called after it, and says what the scores leave out, if anything.
+    """
     if not hits or not query.text.strip():
         return keep_order(hits)
-    return Reranking(hits=reorder_by_scores(hits, await score(query.text, [passage_text(hit.quote) for hit in hits])))
+    passages = [passage_text(hit.quote) for hit in hits]
+    ranked = reorder_by_scores(hits, await score(query.text, passages))
+    return Reranking(hits=ranked, note=note(query.text, passages))

@@ -7,7 +7,7 @@ from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import ChatModel, Reranking
 from quoteweave.core.records import Hit, Query
-from quoteweave.retrievers.rerankers import keep_order, passage_text, reorder_by_scores
+from quoteweave.retrievers.rerankers import cut_note, keep_order, passage_text, reorder_by_scores
 
 # Text that cannot be part of an order, and numbers in brackets: [2], [2, 1], JSON.
 _BETWEEN = lazy_regex(r"[^\d\[\]>,;\s\"']+")
@@ -23,8 +23,8 @@ class ListwiseReranker:
 
     Of more than `window` passages the last ones are ordered first; then the window moves towards the first by `step`,
     taking its best passages along (section 3.2). Passages that the model leaves out follow those that it names, in
-    their old order. An answer that is no order changes nothing, and a note says so. Scores are 1, 1/2, 1/3…
-    `prompts_folder` may hold its own `rerank_system.txt` and `rerank_user.txt` (fields: `$question`,
+    their old order. An answer that is no order changes nothing. A note says so, or that passages were cut. Scores are
+    1, 1/2, 1/3… `prompts_folder` may hold its own `rerank_system.txt` and `rerank_user.txt` (fields: `$question`,
     `$passages`, `$count`).
     """
 
@@ -58,7 +58,8 @@ class ListwiseReranker:
             end = begin + self._window
             order[begin:end] = await self._sorted(query, order[begin:end], unread)
         ranked = reorder_by_scores(order, [1 / rank for rank in range(1, len(order) + 1)])
-        return Reranking(hits=ranked, note=self._note(unread[0]) if unread else None)
+        cut = cut_note(self.name, (passage_text(hit.quote) for hit in hits), self._max_characters)
+        return Reranking(hits=ranked, note=self._note(unread[0]) if unread else cut)
 
     def _note(self, answer: str) -> str:
         text = " ".join(answer.split())

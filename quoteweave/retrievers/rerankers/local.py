@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from quoteweave.core.concurrency.recent_cache import RecentCache
 from quoteweave.core.concurrency.shared_calls import JointCalls
 from quoteweave.core.errors import MissingExtra, ModelFailed
 from quoteweave.core.messages import replace_lone_surrogates
@@ -34,6 +35,10 @@ GPU_BATCH = 32
 FULL_PASSAGE = 2048
 # Most pairs of waiting requests that are scored together: those of two requests with a usual number of candidates.
 PAIRS_AT_ONCE = 80
+# Pairs that were cut, kept until those who asked for them are told: more than wait at any time.
+CUT_PAIRS_KEPT = 1000
+# Most tokens that a tokenizer adds to a pair, such as [CLS] and [SEP].
+MAX_MARKERS = 8
 Pair = tuple[str, str]
 """A question and a passage."""
 
@@ -50,6 +55,7 @@ class LocalReranker(ABC):
         self.hardware = hardware or Hardware()
         self._turns = ModelLock()
         self._joint_calls: JointCalls[Pair, float] = JointCalls(at_once=PAIRS_AT_ONCE)
+        self._cut_pairs: RecentCache[Pair, bool] = RecentCache(CUT_PAIRS_KEPT)
 
     @property
     def name(self) -> str:
@@ -58,23 +64,32 @@ class LocalReranker(ABC):
 
     async def rerank(self, query: Query, hits: Sequence[Hit]) -> Reranking:
         """All hits, best first, with the model's scores. Raises ModelNotFound, ModelFailed and MissingExtra."""
-        return await rerank_by_scores(query, hits, self._score)
+        return await rerank_by_scores(query, hits, self._score, self._note)
 
     @abstractmethod
     def _batch(self, pairs: list[Pair]) -> "np.ndarray[Any, Any]":
         """(n,) a score for each question and passage."""
 
+    @abstractmethod
+    def _reads_all(self, question: str, passage: str) -> bool:
+        """Whether the model reads question and passage to their ends."""
+
+    def _note(self, question: str, passages: list[str]) -> str | None:
+        is_cut = any(self._cut_pairs.get(pair) for pair in _pairs(question, passages))
+        return f"{self.name} ranked long quotes by their beginnings, as it reads no more" if is_cut else None
+
     async def _score(self, question: str, passages: list[str]) -> list[float]:
         return await asyncio.to_thread(self._compute, question, passages)
 
     def _compute(self, question: str, passages: list[str]) -> list[float]:
-        question = replace_lone_surrogates(question)
-        pairs = [(question, replace_lone_surrogates(passage)) for passage in passages]
-        return self._joint_calls.run(self._score_pairs, pairs)
+        return self._joint_calls.run(self._score_pairs, _pairs(question, passages))
 
     def _score_pairs(self, pairs: list[Pair]) -> list[float]:
         def scored(batch: list[Pair]) -> "list[np.ndarray[Any, Any]]":
             with self._turns.taken():
+                for pair in batch:
+                    if not self._reads_all(*pair):
+                        self._cut_pairs.put(pair, True)
                 return list(self._batch(batch).reshape(-1, 1, 1))
 
         batch_size = self.hardware.chosen_batch_size(cpu=CPU_BATCH, gpu=GPU_BATCH)
@@ -93,6 +108,11 @@ class LocalReranker(ABC):
         import torch
 
         return cast("torch.dtype", getattr(torch, self.hardware.dtype or self.row.dtype))
+
+
+def _pairs(question: str, passages: Sequence[str]) -> list[Pair]:
+    question = replace_lone_surrogates(question)
+    return [(question, replace_lone_surrogates(passage)) for passage in passages]
 
 
 def check_architecture(folder: Path, ending: str) -> None:
@@ -138,3 +158,9 @@ class CrossEncoderReranker(LocalReranker):
     def _batch(self, pairs: list[Pair]) -> "np.ndarray[Any, Any]":
         scores: np.ndarray[Any, Any] = self._model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
         return scores
+
+    def _reads_all(self, question: str, passage: str) -> bool:
+        most: int = self._model.max_seq_length
+        if len(f"{question}{passage}".encode()) < most - MAX_MARKERS:  # a token has a byte at least
+            return True
+        return len(self._model.tokenizer(question, passage, truncation=False, verbose=False)["input_ids"]) <= most

@@ -92,13 +92,22 @@ class Qwen3Reranker(LocalReranker):
         margins: np.ndarray[Any, Any] = yes - no
         return margins
 
-    def _tokens(self, pairs: list[Pair]) -> list[list[int]]:
+    def _reads_all(self, question: str, passage: str) -> bool:
+        (text,) = self._texts([(question, passage)])
         loaded = self._loaded
+        if len(text.encode()) <= loaded.room:  # a token has a byte at least
+            return True
+        return len(loaded.tokenizer(text, truncation=False, verbose=False, **_PLAIN)["input_ids"]) <= loaded.room
+
+    def _texts(self, pairs: list[Pair]) -> list[str]:
         questions = {question: self._cut_question(question) for question, _ in pairs}
-        texts = [
+        return [
             _PAIR.format(instruction=self.row.instruction, question=questions[question], passage=passage)
             for question, passage in pairs
         ]
+
+    def _tokens(self, pairs: list[Pair]) -> list[list[int]]:
+        loaded, texts = self._loaded, self._texts(pairs)
         cut = loaded.tokenizer(texts, truncation=True, max_length=loaded.room, **_PLAIN)["input_ids"]
         return [loaded.before + tokens + loaded.after for tokens in cut]
 
