@@ -256,6 +256,7 @@ class CalibrationReport(Record):
     right: int = Field(ge=0)
     wrong: int = Field(ge=0)
     declined: int = Field(ge=0, description="questions that the model gave no answer to")
+    nothing_found: int = Field(ge=0, description="of all these; their confidence is 0, and nothing is fitted on them")
     aurc: float = Field(description="area under the risk-coverage curve")
     least_aurc: float = Field(description="the same were every right answer surer than every wrong one")
     chosen: RiskCoveragePoint | None = Field(description="the point of the curve at the threshold")
@@ -303,6 +304,7 @@ def calibrate(
         right=sum(right),
         wrong=len(right) - sum(right),
         declined=len(examples) - len(answered),
+        nothing_found=sum(example.signals.score is None for example in examples),
         aurc=area_under_curve(curve) or 0.0,
         least_aurc=optimal_area(right) or 0.0,
         chosen=point,

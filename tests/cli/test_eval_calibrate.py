@@ -213,6 +213,7 @@ def test_the_curve_is_printed_with_what_it_means(
     assert value["chosen"]["threshold"] == written.after.threshold
     assert value["before"] == written.before.threshold
     assert (value["right"], value["wrong"], value["declined"], value["unknown"]) == (20, 20, 40, 0)
+    assert ("nothing is fitted on them" in told.out) is (value["nothing_found"] > 0)
     assert value["calibration"] is None
     assert written.answers == 40
 

@@ -99,6 +99,7 @@ def test_nothing_is_fitted_where_nothing_can_be_told_apart(asked: list[Calibrati
 def test_where_nothing_was_found_no_answer_is_given() -> None:
     found = fitted([*[one(0.9, True)] * 5, *[one(0.3, False)] * 5, one(0, False, score=None)], risk=0.4)
     assert found.curve[-1].threshold == 0
+    assert (found.wrong, found.nothing_found) == (6, 1)
     assert found.calibration is not None
     assert found.calibration.after.threshold > 0
 

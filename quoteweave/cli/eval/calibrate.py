@@ -40,6 +40,8 @@ run, retriever, model, risk: what was fitted, for what, and the risk that was to
 
 right, wrong, declined, failed, unknown: how many questions, by what became of them;
 
+nothing_found: for how many of the first three nothing was found; nothing is fitted on them;
+
 curve: a list of threshold, answers, coverage, risk, from the most confident answers to all;
 
 aurc, least_aurc: the area under it, and the least that it could be;
@@ -175,6 +177,8 @@ def _counts_line(report: CalibrationReport, head: Mapping[str, object]) -> str:
     answers = report.right + report.wrong
     left_out = {"failed": "failed", "unknown": "cannot be known to be right or wrong"}
     left_out_parts = [f"; {head[key]} {reason}, and are left out" for key, reason in left_out.items() if head[key]]
+    if report.nothing_found:
+        left_out_parts.append(f"; for {report.nothing_found} of all nothing was found, and nothing is fitted on them")
     return (
         f"{pluralize(answers, 'answer')}, {report.right} right and {report.wrong} wrong "
         f"({_percent(report.wrong / answers)}); "
