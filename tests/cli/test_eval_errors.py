@@ -140,11 +140,14 @@ def test_labels_of_another_run_are_refused(run: Path, dataset: Path, tmp_path: P
 def test_the_page_holds_a_sample_and_lost_pictures_are_told(run: Path, dataset: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     result = errors(run, dataset, "--page", page, "--sample", 2, "--json")
-    assert json.loads(result.stdout) == {"page": str(page), "answers": 2, "lost_pictures": 1}
+    assert json.loads(result.stdout) == {"page": str(page), "answers": 2, "of": len(GOODS), "lost_pictures": 1}
     text = page.read_text("utf-8")
     assert text.count('"gold_answer"') == 2
     assert sum(hashlib.sha256(f"Much {good} [3], [5].".encode()).hexdigest() in text for good in GOODS) == 2
-    assert errors(run, dataset, "--page", page, "--sample", 2).stderr.startswith("1 picture of quotes cannot be shown")
+    result = errors(run, dataset, "--page", page, "--sample", 2)
+    assert result.stderr.startswith("1 picture of quotes cannot be shown")
+    assert f": 2 answers to label, drawn of {len(GOODS)}; --sample takes another number. Open" in result.stdout
+    assert "drawn" not in errors(run, dataset, "--page", page).stdout
 
 
 def test_somebody_has_to_look(run: Path, dataset: Path) -> None:

@@ -67,8 +67,8 @@ from quoteweave.pipeline.settings import ChatSettings
 
 JSON = """--json prints one object:
 
-page, answers, lost_pictures: the file that was written, how many answers it shows, and how many pictures of their
-quotes it cannot show; with --page, and then no more;
+page, answers, of, lost_pictures: the file that was written, how many answers it shows, of how many that could be
+labelled, and how many pictures of their quotes it cannot show; with --page, and then no more;
 
 model, prompt, verdicts (the file), asked, failed, no_answer, errors (example to reason), tokens, price_usd: of the
 judge, null or empty without one;
@@ -145,7 +145,8 @@ def errors(
         folder = image_folder or (None if references is None else references.parent)
         pictures = None if folder is None else PictureFolder(folder).data_url
         lost = write_error_page(pairs, page, run=run.name, kinds=listed_kinds, pictures=pictures)
-        _report_page(page, len(pairs), len(lost), as_json=as_json)
+        counts = {"answers": len(pairs), "of": len(sample_pairs(all_pairs[:limit], None)), "lost_pictures": len(lost)}
+        _report_page(page, counts, as_json=as_json)
         return
     settings = make_settings(ChatSettings, option_values)
     if labels is None and settings.model is None:
@@ -163,12 +164,12 @@ def errors(
         )
         work = _Work(run, pairs, judgements_path(run, out, ERRORS), concurrency)
         judged = _judge(judge, work, settings, usd_per_million, yes=yes)
-    counts = {
+    analyses = {
         "judge": None if judged is None else count_errors(judged.labels, names, examples),
         "people": None if people is None else count_errors(people, names, examples),
     }
     agreed = None if judged is None or people is None else error_agreement(judged.labels, people, names)
-    _show(counts, agreed, judged, as_json=as_json)
+    _show(analyses, agreed, judged, as_json=as_json)
     if judged is not None and judged.errors:
         raise typer.Exit(1)
 
@@ -210,17 +211,17 @@ def _judge(
     return _Judged(head, {verdict.example: verdict.kinds for verdict in current if verdict.kinds is not None}, failed)
 
 
-def _report_page(page: Path, answers: int, lost: int, *, as_json: bool) -> None:
+def _report_page(page: Path, counts: Mapping[str, int], *, as_json: bool) -> None:
     if as_json:
-        print_json({"page": str(page), "answers": answers, "lost_pictures": lost})
+        print_json({"page": str(page), **counts})
         return
-    if lost:
+    if lost := counts["lost_pictures"]:
         typer.echo(
             f"{pluralize(lost, 'picture')} of quotes cannot be shown; name their folder with --image-folder", err=True
         )
-    typer.echo(
-        f"{page}: {pluralize(answers, 'answer')} to label. Open it in a browser; --labels counts what it exports"
-    )
+    shown = pluralize(counts["answers"], "answer")
+    drawn = "" if counts["answers"] == counts["of"] else f", drawn of {counts['of']:,}; --sample takes another number"
+    typer.echo(f"{page}: {shown} to label{drawn}. Open it in a browser; --labels counts what it exports")
 
 
 EMPTY = dict.fromkeys(("model", "prompt", "verdicts", "asked", "failed", "no_answer", "errors", "tokens", "price_usd"))
