@@ -145,6 +145,16 @@ def test_tokens_price_and_destination_are_said_before(judge: Judge) -> None:
     assert "citation quality" in result.stdout
 
 
+def test_quotes_that_are_cut_for_the_judge_are_counted(judge: Judge, tmp_path: Path) -> None:
+    examples = [made_example(name) for name in NAMES]
+    with ModelServer(scripted()) as server:
+        assert "where the judge sees them" not in judge(server).stderr
+        examples[0]["text_quotes"][2]["text"] = "word " * 1300  # type: ignore[index]
+        examples[1]["text_quotes"][2]["text"] = "word " * 1300  # type: ignore[index]
+        write_json_lines(tmp_path / "data.jsonl", examples)
+        assert "\n2 quotes are cut to 6,000 characters where the judge sees them\n" in judge(server).stderr
+
+
 def test_without_a_price_tokens_alone_are_said(judge: Judge) -> None:
     with ModelServer(scripted()) as server:
         result = judge(server)

@@ -20,6 +20,7 @@ from quoteweave.endpoints.prices import chat_price
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.judges.batch import JudgesAnswers, JudgingItem, JudgingPlan, V, judge_all, judging_items
+from quoteweave.evaluation.judges.chat import MAX_QUOTE_CHARACTERS, count_cut
 from quoteweave.evaluation.scoring.matching import (
     check_judged,
     check_size,
@@ -85,7 +86,7 @@ def judge_price(settings: ChatSettings, usd_per_million: tuple[float, float] | N
 def confirm_judging(
     plan: JudgingPlan, task: str, settings: ChatSettings, price: Price | None, *, yes: bool, warning: str | None = None
 ) -> None:
-    """Say on stderr how many answers are left to `task`, how many cannot be judged, and what it costs.
+    """Say on stderr how many answers are left to `task`, how many cannot be judged, what is cut, and what it costs.
 
     `warning` is printed before the price. On a terminal, asks whether to go on unless `yes`.
     """
@@ -97,6 +98,10 @@ def confirm_judging(
         )
     if warning is not None:
         typer.echo(warning, err=True)
+    contexts = (prediction.context or example.context for prediction, example in plan.left)
+    if cut := count_cut(filter(None, contexts)):
+        quotes = pluralize(cut, "quote is", "quotes are")
+        typer.echo(f"{quotes} cut to {MAX_QUOTE_CHARACTERS:,} characters where the judge sees them", err=True)
     notice = destination_notice("questions, gold answers, quotes and answers", settings)
     confirm_price((plan.input_tokens, plan.output_tokens), price, notice, yes=yes)
 

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
-from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.answers import Completion, Context, Usage
 from quoteweave.core.chat.usage import sum_known
 from quoteweave.core.errors import DatasetError, EndpointError
 from quoteweave.core.files.pictures import to_data_url
@@ -42,6 +42,11 @@ def quotes_as_text(quotes: Sequence[NamedQuote]) -> str:
         for name, quote in quotes
     ]
     return "\n\n".join(shown) or "(none)"
+
+
+def count_cut(contexts: Iterable[Context]) -> int:
+    """How many quotes of these contexts are longer than what is shown of one."""
+    return sum(len(hit.quote.all_text()) > MAX_QUOTE_CHARACTERS for context in contexts for hit in context.hits)
 
 
 def _label_place(quote: Quote) -> str:
