@@ -54,6 +54,24 @@ def test_by_default_it_prints_where_the_report_is(run: Report, tmp_path: Path) -
     assert "published convention" in (tmp_path / "out" / "report.md").read_text("utf-8")
 
 
+def test_pictures_that_cannot_be_shown_are_counted(run: Report, tmp_path: Path) -> None:
+    assert json.loads(run(tmp_path / "one.jsonl", "--json").stdout)["lost_pictures"] == 0
+    quotes = {
+        "text_quotes": [{"quote_id": f"text{n}", "page_id": n, "text": "Grain."} for n in range(1, 13)],
+        "img_quotes": [
+            {"quote_id": f"image{n}", "page_id": n, "img_path": f"{n}.png", "img_description": ""} for n in range(1, 9)
+        ],
+    }
+    rest = {"question": "What?", "doc_name": "a.pdf", "domain": "Guidebook", "question_type": "Causal"}
+    names = {"evidence_modality_type": ["text"], "answer_short": "grain", **quotes, **rest}
+    write_json_lines(
+        tmp_path / "gold.jsonl", [{"q_id": name, "gold_quotes": gold, **names} for name, gold in GOLD.items()]
+    )
+    (tmp_path / "1.png").write_bytes(b"no picture")
+    result = run(tmp_path / "one.jsonl")
+    assert "1 picture of quotes cannot be shown; name their folder with --image-folder\n" in result.stderr
+
+
 def test_judgements_are_given_for_each_run_or_for_none(run: Report, tmp_path: Path) -> None:
     result = run(tmp_path / "one.jsonl", tmp_path / "two.jsonl", "--judgements", tmp_path / "one.jsonl")
     assert isinstance(result.exception, UsageError)

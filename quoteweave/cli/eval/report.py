@@ -81,7 +81,9 @@ JSON = """--json prints one object:
 
 page, markdown: paths of report.html and report.md; plots, tables: paths of the files beside them;
 
-runs: run to the name that it has in the report."""
+runs: run to the name that it has in the report;
+
+lost_pictures: how many pictures of quotes the page cannot show."""
 
 
 def report(
@@ -123,13 +125,26 @@ def report(
         by=by,
     )
     folder = image_folder or (None if references is None else references.parent)
+    pictures = None if folder is None else PictureFolder(folder)
     with Console(stderr=True).status("scoring"):
         gathered = make_report(sources, prices=chat_price)
-        files = write_report(gathered, out, pictures=None if folder is None else PictureFolder(folder).data_url)
+        files = write_report(gathered, out, pictures=None if pictures is None else pictures.data_url)
+    lost = len(pictures.lost) if pictures else 0
+    if lost:
+        pictures_lost = pluralize(lost, "picture")
+        typer.echo(f"{pictures_lost} of quotes cannot be shown; name their folder with --image-folder", err=True)
     if as_json:
         written_files = {name: [str(path) for path in files if path.parent == out / name] for name in (PLOTS, TABLES)}
         names = {str(run.path): run.name for run in gathered.runs}
-        print_json({"page": str(out / PAGE), "markdown": str(out / MARKDOWN), **written_files, "runs": names})
+        print_json(
+            {
+                "page": str(out / PAGE),
+                "markdown": str(out / MARKDOWN),
+                **written_files,
+                "runs": names,
+                "lost_pictures": lost,
+            }
+        )
     else:
         typer.echo(printable(f"{out / PAGE}\n{out / MARKDOWN}\n{out / PLOTS}\n{out / TABLES}"))
 

@@ -196,9 +196,17 @@ class PictureFolder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
+        self.lost: set[str] = set()
+        """Pictures that were asked for, and are missing or cannot be read."""
 
     def data_url(self, name: str | None) -> str | None:
         """The picture as a JPEG data URL; None if it is missing or cannot be read."""
+        url = self._read(name)
+        if url is None and name:
+            self.lost.add(name)
+        return url
+
+    def _read(self, name: str | None) -> str | None:
         path = None if not name or "\0" in name else (self._folder / name).resolve()
         if path is None or not path.is_relative_to(self._folder) or not path.is_file():
             return None
