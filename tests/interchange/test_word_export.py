@@ -84,13 +84,19 @@ def test_turns_tables_and_bold_words() -> None:
     assert [[cell.text for cell in row.cells] for row in rows.rows] == [["port", "dues"], ["Grain", "3"]]
 
 
-@pytest.mark.parametrize("pictures", [{}, {"d1:0:7": b"no picture"}])
-def test_an_image_that_cannot_be_shown_is_named(pictures: dict[str, bytes]) -> None:
+@pytest.mark.parametrize(
+    ("pictures", "named"),
+    [
+        ({}, "Image: freight"),
+        *(({"d1:0:7": data}, "Image that cannot be read: freight") for data in (b"no picture", b"")),
+    ],
+)
+def test_an_image_that_cannot_be_shown_is_named(pictures: dict[str, bytes], named: str) -> None:
     import docx
 
     file = to_word(plain("Look:\n\n![freight](image1)"), pictures=pictures)
     document = docx.Document(BytesIO(file))
-    assert [each.text for each in document.paragraphs][1:] == ["Look:", "Image: freight"]
+    assert [each.text for each in document.paragraphs][1:] == ["Look:", named]
     assert footnotes(file) == [("port.pdf, page 1", None)]
 
 

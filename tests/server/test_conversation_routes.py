@@ -270,7 +270,7 @@ def test_what_came_before_in_a_conversation_is_its_history(client: TestClient) -
     assert history() == []
 
 
-def test_pictures_that_an_answer_shows_are_in_the_word_file(live: LiveServer) -> None:
+def test_pictures_that_an_answer_shows_are_in_the_word_file(live: LiveServer, monkeypatch: pytest.MonkeyPatch) -> None:
     import docx
 
     asked = live.client.post(
@@ -280,4 +280,8 @@ def test_pictures_that_an_answer_shows_are_in_the_word_file(live: LiveServer) ->
     word = live.client.get(f"{at}/export", params={"format": "docx"}).content
     shown = [block for block in asked["answer"]["blocks"] if block["type"] == "image"]
     assert len(docx.Document(io.BytesIO(word)).inline_shapes) == len(shown) > 0
+    monkeypatch.setattr("quoteweave.server.routes.conversations.stored_crops", lambda *_: ({}, ["damaged"]))
+    word = live.client.get(f"{at}/export", params={"format": "docx"}).content
+    captions = [paragraph.text for paragraph in docx.Document(io.BytesIO(word)).paragraphs]
+    assert sum(caption.startswith("Image that cannot be read: ") for caption in captions) == len(shown)
     live.client.delete(at)

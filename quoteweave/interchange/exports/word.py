@@ -38,8 +38,8 @@ def to_word(
     """Write an answer, or the turns of a conversation, as a .docx file.
 
     Each question is a heading above its answer and the answer's warnings. `pictures` are the images of quotes by the
-    quote's id; a shown image that is not among them, or is damaged, is named by its summary. Each citation is a
-    footnote. Raises MissingExtra without python-docx.
+    quote's id; a shown image that is not among them, or cannot be read, which is said, is named by its summary.
+    Each citation is a footnote. Raises MissingExtra without python-docx.
     """
     try:
         import docx
@@ -120,10 +120,12 @@ class _Writer:
 
     def _figure(self, figure: ImageBlock) -> None:
         citation = figure.citation
-        shown = self._add_picture(self._pictures.get(citation.quote_id))
+        picture = self._pictures.get(citation.quote_id)
+        shown = self._add_picture(picture)
         summary = without_control_characters(figure.summary or citation_title(citation))
         caption = self._document.add_paragraph(style="Caption")
-        caption.add_run(summary if shown else f"Image: {summary}")
+        without = "Image" if picture is None else "Image that cannot be read"
+        caption.add_run(summary if shown else f"{without}: {summary}")
         self._refer(caption, [citation])
 
     def _add_picture(self, data: bytes | None) -> bool:

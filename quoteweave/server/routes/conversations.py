@@ -130,7 +130,10 @@ def _exported(conversation: Conversation, format: ExportFormat, served: Served) 
 
 
 def _pictures(conversation: Conversation, served: Served) -> dict[str, bytes]:
-    """The pictures that the answers show; if the collection no longer has a picture, the Word file only names it."""
+    """The pictures that the answers show; empty for one that is lost or damaged, which the Word file then says.
+
+    Without the collection there are none, and the file names them alone.
+    """
     quotes = {
         citation.quote_id: quote
         for turn in conversation.turns
@@ -146,7 +149,7 @@ def _pictures(conversation: Conversation, served: Served) -> dict[str, bytes]:
     except (ProblemError, CollectionError):
         return {}
     crops, _ = stored_crops(collection, list(quotes.values()))
-    return {name: crops[quote.image] for name, quote in quotes.items() if quote.image in crops}
+    return {name: crops.get(quote.image or "", b"") for name, quote in quotes.items()}
 
 
 def _with_urls(conversation: Conversation, base_url: str) -> Conversation:
