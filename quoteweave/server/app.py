@@ -42,11 +42,10 @@ STRICT_ROUTERS = (
     documents.router,
     job_routes.router,
     conversations.router,
-    models.router,
     session.router,
 )
 # Clients of other APIs, monitors, and links to the page add parameters of their own: "?api-version=", "?utm_source=".
-LENIENT_ROUTERS = (openai_chat.router, openai_responses.router, health.router, page.router)
+LENIENT_ROUTERS = (models.router, openai_chat.router, openai_responses.router, health.router, page.router)
 ROUTERS = (*STRICT_ROUTERS, *LENIENT_ROUTERS)
 _PROBLEMS = {
     "4XX": {

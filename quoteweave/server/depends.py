@@ -120,13 +120,17 @@ VisibleNames = Annotated[list[str], Depends(get_visible_names)]
 
 
 async def refuse_unknown_parameters(request: Request) -> None:
-    """Raise ProblemError if the request's address has a parameter that its route does not take.
+    """Raise ProblemError if the request's address has a parameter that its route does not take, or has one twice.
 
-    A misspelled filter would otherwise be ignored, and more be returned than was asked for.
+    A misspelled filter, or the first of two, would otherwise be ignored.
     """
     known = [field.alias for field in request.scope["route"].dependant.query_params]
-    unknown = next((name for name in request.query_params if name not in known), None)
-    if unknown is not None:
+    stated = [name for name, _ in request.query_params.multi_items()]
+    fault = None
+    if unknown := [name for name in stated if name not in known]:
         takes = f"those of this request are {', '.join(known)}" if known else "this request takes none"
-        detail = f"{shorten_to_line(unknown, MAX_SHOWN)}: no such parameter of the address; {takes}"
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-request", detail)
+        fault = f"{shorten_to_line(unknown[0], MAX_SHOWN) or repr('')}: no such parameter of the address; {takes}"
+    elif repeated := [name for name in known if stated.count(name) > 1]:
+        fault = f"{repeated[0]}: the address has this parameter more than once"
+    if fault is not None:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-request", fault)

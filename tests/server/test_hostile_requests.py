@@ -48,6 +48,8 @@ def test_half_a_character_is_refused_everywhere(live: LiveServer, path: str, bod
         ("/v1/jobs?limits=5", "limits: no such parameter of the address; those of this request are collection, limit"),
         ("/v1/collections?collection=port", "collection: no such parameter of the address; this request takes none"),
         (f"/v1/jobs?limit=5&{'x' * 5000}=1", f"{'x' * 59}…: no such parameter"),
+        ("/v1/collections?=5", "'': no such parameter"),
+        ("/v1/jobs?limit=5&%6Cimit=6", "limit: the address has this parameter more than once"),
     ],
 )
 def test_a_parameter_that_no_request_has_is_refused(live: LiveServer, address: str, detail: str) -> None:
@@ -59,6 +61,7 @@ def test_a_parameter_that_no_request_has_is_refused(live: LiveServer, address: s
 def test_clients_of_other_apis_and_links_to_the_page_may_have_parameters_of_their_own(live: LiveServer) -> None:
     assert live.client.get("/?utm_source=mail").status_code == 200
     assert live.client.get("/healthz?at=5").status_code == 200
+    assert live.client.get("/v1/models?api-version=2026-01-01").status_code == 200
 
 
 def test_both_halves_of_a_character_are_text(live: LiveServer) -> None:
