@@ -9,7 +9,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import BODY_LAYOUTS, Filter, Hit, PageWord, Quote
-from quoteweave.core.text.references.file_names import FILE_NAME, names_of, with_files_as_documents
+from quoteweave.core.text.references.file_names import FILE_ENDING, files_named_in, names_of, with_files_as_documents
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
 
 MIN_SENTENCE = 5
@@ -149,11 +149,12 @@ class NamedFiles(NamedTuple):
 
 def within_named_files(question: str, collection: Collection, where: Filter) -> NamedFiles:
     """Narrow the filter to the documents whose files a question names."""
-    names = {name.casefold(): name for name in FILE_NAME.findall(question)}
-    documents = FilteredPages(collection, where).documents() if names else []
-    named_documents = tuple(document for document in documents if names.keys() & names_of(document))
+    has_names = FILE_ENDING.search(question) is not None
+    documents = FilteredPages(collection, where).documents() if has_names else []
     # Another note tells of files that could not be read.
-    unread_files = [failure.name for failure in collection.failures()] if names else []
+    unread_files = [failure.name for failure in collection.failures()] if has_names else []
+    names = files_named_in(question, (*documents, *unread_files))
+    named_documents = tuple(document for document in documents if names.keys() & names_of(document))
     known_names = {name for document in (*named_documents, *unread_files) for name in names_of(document)}
     lost = tuple(written_name for name, written_name in names.items() if name not in known_names)
     question = with_files_as_documents(question, named_documents)

@@ -280,6 +280,11 @@ def test_a_question_that_names_files_is_asked_within_them_and_says_so(
         ("What do a.md and b.md say about grain?", "located", "The grain was cut in August"),
         ("How many headings does a.md have?", "answered", "1 heading in farm/a.md"),
         ("What does a.md say about wine?", "abstained", "No page that was read has the word wine."),
+        ("Where is barley stored according to farm\\A.MD?", "answered", "Barley is stored in the east barn"),
+        ("Where is rye stored in My notes (1).md?", "answered", "Rye is stored in the west barn"),
+        ("Where is rye stored in barns/my notes (1).md?", "answered", "Rye is stored in the west barn"),
+        ("Was sagt b.md über Weizen?", "located", "Weizen wird im Speicher gelagert"),
+        ("Wie viele Überschriften hat b.md?", "answered", "1 heading in b.md"),
     ],
 )
 def test_the_name_of_a_file_to_look_in_is_no_word_of_the_question(
@@ -287,9 +292,10 @@ def test_the_name_of_a_file_to_look_in_is_no_word_of_the_question(
 ) -> None:
     texts = {
         "farm/a.md": "# Harvest\n\nThe grain was cut in August. Barley is stored in the east barn.\n",
-        "b.md": "# Prices\n\nThe price of grain rose in 2024.\n",
+        "b.md": "# Prices\n\nThe price of grain rose in 2024. Weizen wird im Speicher gelagert.\n",
+        "farm/barns/my notes (1).md": "# Barns\n\nRye is stored in the west barn.\n",
     }
-    (tmp_path / "files" / "farm").mkdir(parents=True)
+    (tmp_path / "files" / "farm" / "barns").mkdir(parents=True)
     for name, text in texts.items():
         (tmp_path / "files" / name).write_text(text)
     add_documents(tmp_path / "collection", [tmp_path / "files"])

@@ -4,7 +4,7 @@ import re
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.foreign_languages import in_forms_of
+from quoteweave.core.text.foreign_languages import foreign_language, in_forms_of
 from quoteweave.core.text.grammar import in_numerals_of
 from quoteweave.core.text.question_words import with_phrases_as_words
 from quoteweave.core.text.references.file_names import FILE_NAME, with_files_as_documents
@@ -29,8 +29,11 @@ def about_the_document(context: Context, question: str) -> str:
     """The question about "the document" instead of its file's name, unless the context's texts mention that file.
 
     "According to the document, where is barley stored?" begins with what asks. A question about the file itself keeps
-    its name if the texts tell of other documents: "When was scan.pdf printed?" is not about a passport.
+    its name if the texts tell of other documents: "When was scan.pdf printed?" is not about a passport. So does one in
+    another language, as English words would be looked for in the texts.
     """
+    if foreign_language(question) is not None:
+        return question
     texts, documents = _texts_of(context), (hit.quote.document for hit in context.hits)
     is_where_asked = _WHERE_ASKED.search(question) is not None or not any(map(_OF_DOCUMENTS.search, texts))
     asked = with_files_as_documents(question, documents, texts) if is_where_asked else question
