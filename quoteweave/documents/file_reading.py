@@ -24,6 +24,7 @@ from quoteweave.documents.parser import (
     assemble_kept_pages,
     inspect_file,
     read_and_keep_pages,
+    read_and_keep_pages_without_tiles,
     read_and_keep_unnamed_pages,
     read_whole,
 )
@@ -266,8 +267,12 @@ class _PagesUnit:
         for start in range(0, len(self._unread), PAGES_PER_TASK):
             numbers = self._unread[start : start + PAGES_PER_TASK]
             task = file.source, self._format, file.unfinished
-            call, after_crash = read_and_keep_pages, read_and_keep_unnamed_pages
-            self._parts.append(RetriedTask(self._workers, self._limits, call, numbers, *task, after_crash=after_crash))
+            part = RetriedTask(
+                *(self._workers, self._limits, read_and_keep_pages, numbers, *task),
+                after_crash=read_and_keep_unnamed_pages,
+                after_limit=read_and_keep_pages_without_tiles,
+            )
+            self._parts.append(part)
         if not self._unread:
             self._join()
 

@@ -95,6 +95,8 @@ class SourceFile:
     """The stamp before the file was hashed: while it is the same, the content read is the content that was hashed."""
     skip_names: bool = False
     """Whether labels of pages and bookmarks are left out, because reading them crashes the process."""
+    skip_tiles: bool = False
+    """Whether no picture is read in tiles, because doing so takes more memory or time than it may."""
 
     def require_unchanged(self) -> None:
         """Raise DamagedDocument if the file was written since it was hashed, OSError if it is gone."""
@@ -103,7 +105,8 @@ class SourceFile:
 
     def reader(self) -> PageReader:
         """The reader of its pages, according to the settings."""
-        return PageReader(self.images, _TimeExtendingOcr(self.settings.ocr_language) if self.settings.ocr else None)
+        ocr = _TimeExtendingOcr(self.settings.ocr_language) if self.settings.ocr else None
+        return PageReader(self.images, ocr, in_tiles=not self.skip_tiles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +206,13 @@ def read_and_keep_unnamed_pages(
 ) -> Iterator[int]:
     """Do as `read_and_keep_pages`, without labels and bookmarks, for pages that have crashed their process."""
     return read_and_keep_pages(numbers, replace(source, skip_names=True), format, unfinished)
+
+
+def read_and_keep_pages_without_tiles(
+    numbers: Iterable[int], source: SourceFile, format: Format, unfinished: UnfinishedPages
+) -> Iterator[int]:
+    """Do as `read_and_keep_pages`, without tiles, for pages that have taken too much memory or time."""
+    return read_and_keep_pages(numbers, replace(source, skip_tiles=True), format, unfinished)
 
 
 def _page_data(page: PageContent) -> bytes:

@@ -16,7 +16,8 @@ class RetriedTask(Generic[S, T]):
 
     A step that ends its process loses only itself: another process does the steps after it. One that crashes a process,
     or ends one that has done other things before, is tried once more, in a new one. After a second crash, `after_crash`
-    does it, if there is such a call, which does less; if it succeeds, it does the following steps as well.
+    does it, if there is such a call, which does less; if it succeeds, it does the following steps as well. A step that
+    exceeds a limit is done by `after_limit`, if there is such a call, which takes less; it does no other step.
     """
 
     def __init__(
@@ -27,6 +28,7 @@ class RetriedTask(Generic[S, T]):
         steps: Sequence[S],
         *arguments: Any,
         after_crash: Callable[..., Iterable[T]] | None = None,
+        after_limit: Callable[..., Iterable[T]] | None = None,
     ) -> None:
         self.done: list[T | str] = []
         self.lost: list[tuple[S, str]] = []
@@ -34,10 +36,11 @@ class RetriedTask(Generic[S, T]):
         self.seconds = 0.0
         """Processor time so far, as `TaskOutcome` counts it."""
         self._workers, self._limits, self._arguments = workers, limits, arguments
-        self._call, self._fallback, self._steps = call, after_crash, list(steps)
+        self._call, self._fallback, self._after_limit, self._steps = call, after_crash, after_limit, list(steps)
         self.uses_fallback = after_crash is None
         """Whether no other call is left to try: `after_crash` does the remaining steps, or there is none."""
         self._stopped: dict[int, list[StopReason]] = {}
+        self._reduced: int | None = None  # the step that `after_limit` does
         self._given_up = False
         self.future: Future[TaskOutcome[T]] | None = None
         self._submit()
@@ -46,6 +49,8 @@ class RetriedTask(Generic[S, T]):
         remaining = [] if self._given_up else self._steps[len(self.done) :]
         falls_back = self.uses_fallback or self._crashes() > 1
         call = self._fallback if falls_back and self._fallback is not None else self._call
+        if self._after_limit is not None and self._reduced == len(self.done):
+            call = self._after_limit
         if not remaining:
             self.future = None
         elif len(self.done) in self._stopped:
@@ -109,6 +114,9 @@ class RetriedTask(Generic[S, T]):
         stopped.append(stop)
         further_tries = {StopReason.CRASH: 1 if self.uses_fallback else 2, StopReason.MEMORY: 0 if fresh else 1}
         if stopped.count(stop) <= further_tries.get(stop, 0):
+            return
+        if self._after_limit is not None and stop is not StopReason.CRASH and self._reduced != number:
+            self._reduced = number
             return
         why = stop_message(stop, self._limits)
         self.done.append(f"it {why}")

@@ -33,7 +33,7 @@ WALL_CLOCK_FACTOR = 60
 # The slowest known pages take 1 second, or 20 if OCR reads them.
 OCR_TIME_FACTOR = 4
 # A picture as large as several sheets of paper may take so many times as long as one.
-MAX_SHEETS = 4
+MAX_SHEETS = 8
 MEGABYTE = 1_000_000
 # A page read by OCR takes up to 450 MB, any other up to 190; the largest picture that is read, some 590.
 USUAL_MEMORY = 600 * MEGABYTE
@@ -257,7 +257,8 @@ class _Process:
                     outcome.items.append(value)
                     spent = _Spent(self._watched)
                 elif message == Message.LONGER:
-                    spent.factor = factor = max(factor, OCR_TIME_FACTOR * min(value, MAX_SHEETS))
+                    factor = OCR_TIME_FACTOR
+                    spent.factor = max(spent.factor, OCR_TIME_FACTOR * min(value, MAX_SHEETS))
                 else:
                     outcome.error = value
                     outcome.stop = StopReason.MEMORY if message == Message.MEMORY else None

@@ -23,6 +23,7 @@ from quoteweave.documents.worker_pool import (
     WorkerPool,
     default_memory,
 )
+from quoteweave.documents.worker_process import extend_time_limit
 
 ROOMY = ProcessLimits(memory=300 * MEGABYTE, seconds=60)
 
@@ -156,6 +157,44 @@ def test_what_does_less_is_asked_after_the_second_crash_alone(tmp_path: Path, de
     with WorkerPool(1) as workers:
         steps = RetriedTask(workers, ROOMY, dies_at_first, [1, 2, 3], tmp_path, deaths, after_crash=less)
         assert steps.wait() == done
+
+
+def takes_long_over_two(steps: list[int]) -> Iterator[str]:
+    for step in steps:
+        while step == 2:
+            pass
+        yield f"all of {step}"
+
+
+def quickly(steps: list[int]) -> Iterator[str]:
+    yield from (f"less of {step}" for step in steps)
+
+
+def test_what_takes_less_does_the_one_step_that_exceeded_a_limit() -> None:
+    limits = ProcessLimits(seconds=0.5)
+    with WorkerPool(1) as workers:
+        steps = RetriedTask(workers, limits, takes_long_over_two, [1, 2, 3], after_limit=quickly)
+        assert steps.wait() == ["all of 1", "less of 2", "all of 3"]
+        in_vain = RetriedTask(workers, limits, takes_long_over_two, [1, 2, 3], after_limit=takes_long_over_two)
+        done = in_vain.wait()
+        assert (done[0], done[2]) == ("all of 1", "all of 3")
+        assert done[1].startswith("it ran out of time")
+
+
+def reads_a_large_picture_first(steps: list[int]) -> Iterator[int]:
+    for step in steps:
+        extend_time_limit(8 if step == 1 else 1)
+        while step == 2:
+            pass
+        yield step
+
+
+def test_the_time_for_a_large_picture_is_for_that_alone() -> None:
+    limits = ProcessLimits(seconds=0.5)
+    with WorkerPool(1) as workers:
+        steps = RetriedTask(workers, limits, reads_a_large_picture_first, [1, 2])
+        steps.wait()
+    assert 0.4 < steps.seconds < 1.5  # 2 seconds, which count a quarter, and not 16
 
 
 def hoards(step: int) -> Iterator[int]:

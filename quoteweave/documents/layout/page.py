@@ -121,10 +121,12 @@ class PageReader:
 
     images: ImageStore
     ocr: Ocr | None
+    in_tiles: bool = True
+    """Whether OCR reads a large picture in tiles as well, which takes more memory and time."""
 
     def read(self, raw: RawPage) -> PageContent:
         """Return the page's elements and words; OCR reads it if its text layer is missing, garbled or a mere stamp."""
-        used = used_lines(raw, self.ocr)
+        used = used_lines(raw, self.ocr, in_tiles=self.in_tiles)
         lines, source, raster, size = used.lines, used.source, used.picture, used.page_size
         lines = lines if used.is_garbled else with_bullets(lines)
         layout_elements, left_out = analyse_layout(lines, raster, size)

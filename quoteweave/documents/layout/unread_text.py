@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MIN_UNREAD, UNREAD_SHARE = 100, 0.2
 # In pixels: a picture whose longer side has more is shrunk by OCR; the side of the tiles in which it is read as well;
 # and how far these overlap, so that a word at the edge of one is whole in another.
-MAX_WHOLE, TILE, OVERLAP = 1800, 1120, 200
+MAX_WHOLE, TILE, OVERLAP = 1800, 800, 200
 # How near to the edge of a tile, in points, a word may end that is cut by it.
 CUT_OFF = 2.0
 # How many letters with a neighbour on either side make a picture worth reading: one word of five letters has three.

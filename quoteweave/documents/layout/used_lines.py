@@ -67,8 +67,11 @@ class UsedLines:
         return box
 
 
-def used_lines(raw: RawPage, ocr: Ocr | None) -> UsedLines:
-    """The lines of the text layer, or of OCR if there is no text layer, a garbled one or a mere stamp."""
+def used_lines(raw: RawPage, ocr: Ocr | None, *, in_tiles: bool = True) -> UsedLines:
+    """The lines of the text layer, or of OCR if there is no text layer, a garbled one or a mere stamp.
+
+    A large picture of which OCR misses much is also read in tiles, unless not `in_tiles`.
+    """
     raster, letters = raw.picture.turned(raw.turns), count_letters(raw.lines)
     garbled = raw.is_misread or is_garbled(raw.lines)
     if ocr is not None and not garbled and may_be_garbled(raw.lines):
@@ -80,7 +83,7 @@ def used_lines(raw: RawPage, ocr: Ocr | None) -> UsedLines:
     scanned = count < MIN_LETTERS or stamped or garbled
     is_read = scanned and ocr is not None and (garbled or not _is_blank_beside(lines, raster))
     if is_read and ocr is not None:
-        ocr_lines, upright, turns = _read_upright(raster, ocr)
+        ocr_lines, upright, turns = _read_upright(raster, ocr, in_tiles=in_tiles)
         # Codes and sequences, and languages unlike those of Europe, may look garbled without being so.
         least = letters + count if stamped else count if count < MIN_LETTERS else 0.5 * count
         better = not is_garbled(ocr_lines) and count_letters(ocr_lines) > least
@@ -101,13 +104,13 @@ def used_lines(raw: RawPage, ocr: Ocr | None) -> UsedLines:
     return UsedLines(lines, "text_layer" if lines else "none", raster, scanned, is_read, garbled, raw.turns)
 
 
-def _read_upright(picture: Raster, ocr: Ocr) -> tuple[Sequence[Line], Raster, int]:
+def _read_upright(picture: Raster, ocr: Ocr, *, in_tiles: bool) -> tuple[Sequence[Line], Raster, int]:
     """Lines of a picture, with the picture and the quarter turns by which it was turned to read them."""
-    lines = read_large(picture, ocr)
+    lines = read_large(picture, ocr) if in_tiles else ocr.read(picture)
     turns = _turns(picture, lines, ocr)
     if turns:
         turned = picture.turned(turns)
-        turned_lines = read_large(turned, ocr)
+        turned_lines = read_large(turned, ocr) if in_tiles else ocr.read(turned)
         if _certain_letters(turned_lines) >= _certain_letters(lines):
             return turned_lines, turned, turns
     return lines, picture, 0

@@ -2,6 +2,7 @@
 
 import copy
 from functools import partial
+from itertools import count
 from typing import Any
 
 from onnxruntime import RunOptions
@@ -15,6 +16,8 @@ HEIGHT = 48
 SHORT, WIDTH = 80, 320
 # A line that is wider than this, in pixels, takes much memory.
 LONG = 2000
+# After how many lines the memory that reading them took is released.
+RELEASED = 50
 # A line read with less certainty, and little padding, is read again with PaddleOCR's width.
 SURE = 0.95
 
@@ -40,18 +43,18 @@ class Engine(RapidOCR):
             }
         )
         # Otherwise the memory for the layers of the largest page stays with the process: 250 MB, and more with each new
-        # size; likewise for lines as long as a wide page. Releasing the memory of short ones would take 6 % longer.
+        # size; likewise for lines as long as a wide page. Releasing it after each of the short ones takes 6 % longer.
         release = RunOptions()
         release.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
         detector: Any = self._load_det_model()  # type: ignore[no-untyped-call]  # as it has no annotations
         recognizer: Any = self._load_rec_model()  # type: ignore[no-untyped-call]
         detector, recognizer = detector.session.session, recognizer.session.session
         detector.run = partial(detector.run, run_options=release)
-        run = recognizer.run
+        run, runs = recognizer.run, count(1)
 
         def run_line(names: Any, inputs: dict[str, Any]) -> Any:
             is_long = any(pixels.shape[-1] > LONG for pixels in inputs.values())
-            return run(names, inputs, release if is_long else None)
+            return run(names, inputs, release if is_long or next(runs) % RELEASED == 0 else None)
 
         recognizer.run = run_line
 
