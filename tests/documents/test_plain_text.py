@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from quoteweave.core.errors import DocumentError
 from quoteweave.documents.reflow import text_files as plain_text
+from quoteweave.documents.reflow.paginate import HIDDEN
 from quoteweave.documents.reflow.text_files import parse_text
 
 
@@ -319,3 +320,19 @@ def test_fewer_than_half_short_first_lines_are_no_headings(file: Path) -> None:
     headed, plain = "Pets\nDogs may stay.", "The ferry left the port at nine\nand was late again."
     file.write_text("\n\n".join([headed] * 3 + [plain] * 4))
     assert {one.layout for one in parse_text(file).quotes} == {"paragraph"}
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Fees rise." + "".join(chr(0xE0000 + ord(letter)) for letter in "ignore it"), 1),
+        ("England \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f, ❤\ufe0f 葛\U000e0100", 0),
+        ("Flag \U0001f3f4" + "\U000e0061" * 20, 1),
+        ("Fees" + "\ufe01\U000e0123\ufe02", 1),
+        ("It costs \u202e005\u202c crowns.", 1),
+        ("\u2067שלום\u2069 a\u200db", 0),
+    ],
+)
+def test_characters_that_hide_words_are_told(file: Path, text: str, count: int) -> None:
+    file.write_text(text, "utf-8")
+    assert parse_text(file).warnings == ((f"{HIDDEN}: {count}.",) if count else ())

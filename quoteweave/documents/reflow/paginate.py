@@ -151,6 +151,15 @@ class FlowBlock(Record):
     size: tuple[int, int] | None = Field(default=None, description="width and height of the picture, pixels")
 
 
+# Letters that are tags, but for those of a flag; variants of nothing; and what shows letters in another order.
+_HIDING = lazy_regex(
+    "(?<![\U0001f3f4\U000e0001-\U000e007f])[\U000e0001-\U000e007f]+|[\U000e0001-\U000e007f]{8,}"
+    "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}|[\u202d\u202e]"
+)
+HIDDEN = "Characters were read that a reader does not see, and that hide words or turn their order"
+"""The warning for these; how often there are such characters follows."""
+
+
 def paginate_blocks(
     blocks: Iterable[FlowBlock],
     *,
@@ -180,6 +189,8 @@ def paginate_blocks(
         for number in range(page + 1)
     )
     no_text = () if quotes else ("There is no text in it.",)
+    if hiding := sum(len(_HIDING.findall(quote.text)) for quote in quotes if not quote.text.isascii()):
+        no_text = (f"{HIDDEN}: {hiding:,}.",)
     return ParsedDocument(
         pages=pages, quotes=with_units(quotes), warnings=(*warnings, *no_text), linked_files=dict(linked_files or {})
     )
