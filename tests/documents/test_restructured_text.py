@@ -134,3 +134,9 @@ def test_text_of_the_file_itself_is_kept_and_what_is_not_is_told(
     tmp_path: Path, text: str, said: str, warnings: tuple[str, ...]
 ) -> None:
     assert read(tmp_path, text) == (said, warnings)
+
+
+def test_the_caption_of_code_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "a.rst"
+    file.write_text(".. code-block:: python\n   :linenos:\n   :caption: How to moor\n\n   moor()\n")
+    assert [quote.text for quote in parse_restructured_text(file).quotes] == ["How to moor", "   moor()"]

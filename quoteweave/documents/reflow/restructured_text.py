@@ -92,7 +92,7 @@ class _Reader:
             field = _FIELD.fullmatch(line)
             if self._directive and field is not None and indent > self._indent:
                 if self._table is None:
-                    yield False, ""
+                    yield False, (field["argument"] or "") if field["name"] == "caption" else ""
                 else:
                     self._read_option(field["name"], field["argument"] or "", self._table[1])
                 continue
