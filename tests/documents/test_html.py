@@ -937,3 +937,50 @@ def test_a_hostile_number_of_reversed_lists_is_read_in_time() -> None:
     deep = "<ol reversed><li>a" * 5_000
     assert "a" in said(deep)[0][1]
     assert said("<ol " * 50_000 + ">x")
+
+
+@pytest.mark.parametrize(
+    ("style", "is_told"),
+    [
+        ("color: white", True),
+        ("color: white; background: navy", False),
+        ("color: #00f; background-color: #00f", True),
+        ("color: transparent", True),
+        ("color: transparent; background-clip: text", False),
+        ("color: rgba(0, 0, 0, 0.0)", True),
+        ("color: rgba(0, 0, 0, 0.5)", False),
+        ("color: #12345600", True),
+        ("color: #123400", False),
+        ("clip: rect(0 0 0 0)", True),
+        ("clip-path: inset(100%)", True),
+        ("transform: scale(0)", True),
+        ("transform: scale(0.9)", False),
+        ("transform: translateX(-9999px)", True),
+        ("filter: opacity(0)", True),
+        ("content-visibility: hidden", True),
+        ("height: 0; overflow: hidden", True),
+        ("height: 0", False),
+        ("width: 1px; overflow: hidden", True),
+        ("margin-left: -240px", False),
+        ("margin-left: -9999px", True),
+        ("max-width: 0; overflow: hidden", False),
+    ],
+)
+def test_words_without_colour_size_or_place_are_told(style: str, is_told: bool, page: Path, images: ImageStore) -> None:
+    told = ("Words were read in spite of styles that hide them: 1.",) if is_told else ()
+    for html in (f"<p>One.<p style='{style}'>Two.", f"<style>div > .x {{ {style} }}</style>One.<div><p class=x>Two."):
+        page.write_text(html)
+        parsed = parse_html(page, images)
+        assert [quote.text for quote in parsed.quotes] == ["One.", "Two."]
+        assert parsed.warnings == told
+
+
+def test_words_that_are_hidden_within_others_or_in_the_colour_of_a_font_are_told(
+    page: Path, images: ImageStore
+) -> None:
+    page.write_text("<style>div .x { display: none } .open .x { display: block }</style>One.<div><p class=x>Two.</div>")
+    assert parse_html(page, images).warnings == ("Words were read in spite of styles that hide them: 1.",)
+    page.write_text(page.read_text().replace("<div>", "<div class=open>"))
+    assert parse_html(page, images).warnings == ()
+    page.write_text("<p>One. <font color=white>Two.</font>")
+    assert parse_html(page, images).warnings == ("Words were read in spite of styles that hide them: 1.",)

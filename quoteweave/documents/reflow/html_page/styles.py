@@ -34,7 +34,8 @@ _SCREEN = lazy_regex(r"\b(?:screen|all|not)\b")
 _SCRIPT_WORD = lazy_regex(r"[\w-]+")
 # What a style makes of an element without a meaning of its own, or of any element, by property and value.
 _EFFECT = lazy_regex(
-    r"(?:^|;)\s{0,9}(text-decoration|vertical-align|display|font-family|visibility|opacity|left|top|text-indent|font-size)"
+    r"(?:^|;)\s{0,9}(text-decoration|vertical-align|display|font-family|visibility|opacity|left|top|right|margin-left|"
+    r"text-indent|font-size|color|clip|clip-path|transform|filter|content-visibility|height|max-height|width)"
     r"(?:-line)?\s{0,9}:\s{0,9}([^;!]*)"
 )
 STRUCK, UNSEEN = "s", "unseen"
@@ -42,8 +43,18 @@ STRUCK, UNSEEN = "s", "unseen"
 _UNSEEN = {
     **{"visibility": lazy_regex("hidden|collapse"), "opacity": lazy_regex("[0.]+")},
     **dict.fromkeys(("left", "top", "text-indent"), lazy_regex(r"-\d{3}.*")),
-    "font-size": lazy_regex("0(?:[a-z]+|%)?"),
+    **dict.fromkeys(("right", "margin-left"), lazy_regex(r"-\d{4}.*")),
+    **dict.fromkeys(("font-size", "height", "max-height", "width"), lazy_regex("0(?:[a-z]+|%)?|1px")),
+    "color": lazy_regex(r"transparent|(?:rgba?|hsla?)\(.*[,/]\s*0(?:\.0+)?%?\s*\)|#[0-9a-f]{3}(?:[0-9a-f]{3}0)?0"),
+    "clip": lazy_regex(r"rect\(\s*(?:[01](?:px)?[\s,]*){4}\)"),
+    "clip-path": lazy_regex(r"inset\(\s*(?:50|100)%.*|circle\(\s*0.*"),
+    "transform": lazy_regex(r".*(?:scale[xy]?\(\s*0[,\s)]|translate(?:x|y|3d)?\(\s*-\d{4}).*"),
+    **{"filter": lazy_regex(r"opacity\(\s*0.?0*\s*\)"), "content-visibility": lazy_regex("hidden")},
 }
+# Those that hide words only together with `overflow`.
+_SIZES = frozenset({"height", "max-height", "width"})
+_WHITE = lazy_regex(r"#fff(?:fff)?|white|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\)")
+_GROUND = lazy_regex(r"(?:^|;)\s{0,9}background(?:-color)?\s{0,9}:\s{0,9}([^;!]*)")
 _BLOCK_DISPLAYS = ("block", "flex", "grid", "table", "table-row", "table-cell", "list-item")
 _SHOWN_AS = {
     **{
@@ -62,7 +73,7 @@ _BY_ROLE = {
     **{"table": "table", "grid": "table", "rowgroup": "tbody", "row": "tr"},
     **{"cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th"},
 }
-_CHANGING = frozenset({"style", "role", "face", "aria-hidden"})
+_CHANGING = frozenset({"style", "role", "face", "color", "aria-hidden"})
 _OF_TABLES = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th"})
 _MAX_SPAN = 1000
 _Rule = TypeVar("_Rule")
@@ -123,12 +134,14 @@ class PageStyles:
         self._hiding = defaultdict[str, list[frozenset[str]]](list)
         self._showing = defaultdict[str, list[frozenset[str]]](list)
         lower = text.lower()
+        self._is_white = "background" not in lower and "bgcolor" not in lower and "<link" not in lower
+        """Whether the page is white throughout."""
         sheets = split_styles(_UNUSED.sub("", lower))[1] if "<style" in lower else []
         selectors = list(islice(_display_selectors(sheets), MAX_RULES + 1))
         are_few = len(selectors) <= MAX_RULES and all(len(selector) <= _MAX_SELECTOR for selector, *_ in selectors)
         for selector, is_hiding, is_sure in selectors if are_few else ():
             self._add(selector, is_hiding=is_hiding, is_sure=is_sure)
-        effects = list(islice(_effects_of_selectors(sheets), MAX_RULES + 1))
+        effects = list(islice(_effects_of_selectors(sheets, is_white=self._is_white), MAX_RULES + 1))
         self.doubts = () if are_few and len(effects) <= MAX_RULES else (TOO_LONG,)
         """Why words are read that may be hidden or struck out."""
         if len(effects) <= MAX_RULES and any(any(rule_effects.values()) for _, rule_effects in effects):
@@ -223,13 +236,15 @@ class PageStyles:
 
     def _find_effects(self, tag: str, attributes: Mapping[str, str]) -> dict[str, str]:
         style, face = attributes.get("style", ""), attributes.get("face", "")
-        if not (style or face or self._effects):
+        colour = attributes.get("color", "") if tag == "font" else ""
+        if not (style or face or colour or self._effects):
             return {}
-        effects, names = _effects_of(f"font-family:{face};"), _names_of(tag, attributes)
+        own = f"font-family:{face};color:{colour}"
+        effects, names = _effects_of(own, is_white=self._is_white), _names_of(tag, attributes)
         for rule in sorted(rule for rule in self._rules_for(self._effects, names) if rule.names <= names):
             if self._is_within(rule.around):
                 effects |= rule.effects
-        return effects | _effects_of(style)
+        return effects | _effects_of(style, is_white=self._is_white)
 
     def _is_within(self, around: Sequence[Set[str]]) -> bool:
         """Whether elements with these names are around the last one, each within the one before."""
@@ -258,28 +273,35 @@ def _element_names(tag: str, element_id: str, classes: str) -> frozenset[str]:
     return frozenset((tag, f"#{element_id.lower()}", *(f".{class_name}" for class_name in classes.lower().split())))
 
 
-def _effects_of(declarations: str) -> dict[str, str]:
-    """What each property makes of an element: another element, or "" if none."""
-    effects = dict[str, str]()
-    for name, value in _EFFECT.findall(declarations.lower()):
+def _effects_of(declarations: str, *, is_white: bool) -> dict[str, str]:
+    """What each property makes of an element: another element, or "" if none; `is_white` says that the page is."""
+    effects, lower = dict[str, str](), declarations.lower()
+    for name, value in _EFFECT.findall(lower):
         word = "line-through" if "line-through" in value else value.split(",")[0].strip(" '\"")
         is_unseen = name in _UNSEEN and _UNSEEN[name].fullmatch(value.strip()) is not None
+        if name == "color":
+            ground = [each.strip() for each in _GROUND.findall(lower)]
+            is_unseen = is_unseen and "background-clip" not in lower
+            is_unseen |= value.strip() in ground or (is_white and _WHITE.fullmatch(value.strip()) is not None)
+        is_unseen &= name not in _SIZES or "overflow" in lower
         effects[name] = UNSEEN if is_unseen else _SHOWN_AS.get((name, word), "")
     return effects
 
 
-def _effects_of_selectors(sheets: Sequence[str]) -> Iterator[tuple[list[str], dict[str, str]]]:
+def _effects_of_selectors(sheets: Sequence[str], *, is_white: bool) -> Iterator[tuple[list[str], dict[str, str]]]:
     """The selectors of rules without a condition that set such properties, and what these make of elements.
 
     Each selector is simple, or has one for each of the elements within one another.
     """
     for sheet in sheets:
         for (*conditions, selectors), declarations in style_rules(sheet):
-            if conditions or not (effects := _effects_of(declarations)):
+            if conditions or not (effects := _effects_of(declarations, is_white=is_white)):
                 continue
             for selector in selectors.split(","):
                 parts = selector.replace(">", " ").split()[:_MAX_AROUND]
                 anywhere = {name: effect for name, effect in effects.items() if name in _ANYWHERE}
+                if (display := display_of(declarations)) is not None:  # a simple selector's is `_hides`
+                    anywhere["display"] = UNSEEN if display == "none" else ""
                 applicable = effects if len(parts) == 1 else anywhere
                 if applicable and parts and all(map(_SIMPLE.fullmatch, parts)):
                     yield parts, applicable
