@@ -239,8 +239,8 @@ class PageStyles:
         colour = attributes.get("color", "") if tag == "font" else ""
         if not (style or face or colour or self._effects):
             return {}
-        own = f"font-family:{face};color:{colour}"
-        effects, names = _effects_of(own, is_white=self._is_white), _names_of(tag, attributes)
+        declared = f"font-family:{face};color:{colour}"
+        effects, names = _effects_of(declared, is_white=self._is_white), _names_of(tag, attributes)
         for rule in sorted(rule for rule in self._rules_for(self._effects, names) if rule.names <= names):
             if self._is_within(rule.around):
                 effects |= rule.effects
@@ -280,7 +280,7 @@ def _effects_of(declarations: str, *, is_white: bool) -> dict[str, str]:
         word = "line-through" if "line-through" in value else value.split(",")[0].strip(" '\"")
         is_unseen = name in _UNSEEN and _UNSEEN[name].fullmatch(value.strip()) is not None
         if name == "color":
-            ground = [each.strip() for each in _GROUND.findall(lower)]
+            ground = [colour.strip() for colour in _GROUND.findall(lower)]
             is_unseen = is_unseen and "background-clip" not in lower
             is_unseen |= value.strip() in ground or (is_white and _WHITE.fullmatch(value.strip()) is not None)
         is_unseen &= name not in _SIZES or "overflow" in lower
