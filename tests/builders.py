@@ -42,7 +42,9 @@ def make_quote(text: str = "", **fields: Unpack[QuoteFields]) -> Quote:
     layout = quote_fields.setdefault("layout", "figure" if quote_fields.get("kind") == "image" else "paragraph")
     quote_fields.setdefault("kind", "image" if layout in IMAGE_LAYOUTS else "text")
     quote_fields.setdefault("page_label", str(quote_fields["page"] + 1))
-    quote_fields.setdefault("id", f"{quote_fields['document']}:{quote_fields['page']}:{crc32(text.encode())}")
+    quote_fields.setdefault(
+        "id", f"{quote_fields['document']}:{quote_fields['page']}:{crc32(text.encode('utf-8', 'surrogatepass'))}"
+    )
     return Quote(text=text, **quote_fields)
 
 
