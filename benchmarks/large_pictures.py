@@ -1,8 +1,8 @@
 """Adds made pictures that are much larger than a sheet of paper, and counts which of their words are found.
 
 They show words of this project's glossary, in lines all over: the picture of a whole web page, a poster, and a sheet
-of paper to compare them with. Prints the share of the words that the collection has,
-and the seconds and memory of `quoteweave add`, all its processes together.
+of paper to compare them with. Prints the share of the words that the collection has, and the seconds and memory of
+`quoteweave add`, all its processes together.
 """
 
 import random
