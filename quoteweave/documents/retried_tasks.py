@@ -17,7 +17,8 @@ class RetriedTask(Generic[S, T]):
     A step that ends its process loses only itself: another process does the steps after it. One that crashes a process,
     or ends one that has done other things before, is tried once more, in a new one. After a second crash, `after_crash`
     does it, if there is such a call, which does less; if it succeeds, it does the following steps as well. A step that
-    exceeds a limit is done by `after_limit`, if there is such a call, which takes less; it does no other step.
+    exceeds a limit over a large picture is done by `after_limit`, if there is such a call, which takes less for such a
+    picture; it does no other step.
     """
 
     def __init__(
@@ -101,10 +102,11 @@ class RetriedTask(Generic[S, T]):
             self.error, self.future = outcome.error, None
             return
         if outcome.stop is not None and len(self.done) < len(self._steps):
-            self._count_stop(outcome.stop, fresh=outcome.fresh and not outcome.items)
+            fresh = outcome.fresh and not outcome.items
+            self._count_stop(outcome.stop, fresh=fresh, over_large_picture=outcome.reads_large_picture)
         self._submit()
 
-    def _count_stop(self, stop: StopReason, *, fresh: bool) -> None:
+    def _count_stop(self, stop: StopReason, *, fresh: bool, over_large_picture: bool) -> None:
         """Count what ended the process of the next step; the step is lost if it has been tried often enough.
 
         `fresh`: whether nothing was done in that process before, so that no earlier step can have been the cause.
@@ -115,7 +117,8 @@ class RetriedTask(Generic[S, T]):
         further_tries = {StopReason.CRASH: 1 if self.uses_fallback else 2, StopReason.MEMORY: 0 if fresh else 1}
         if stopped.count(stop) <= further_tries.get(stop, 0):
             return
-        if self._after_limit is not None and stop is not StopReason.CRASH and self._reduced != number:
+        takes_less = self._after_limit is not None and over_large_picture and stop is not StopReason.CRASH
+        if takes_less and self._reduced != number:
             self._reduced = number
             return
         why = stop_message(stop, self._limits)

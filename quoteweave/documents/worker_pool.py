@@ -91,6 +91,8 @@ class TaskOutcome(Generic[T]):
     """Why its process ended, if it did."""
     fresh: bool = True
     """Whether the process had done nothing before, so that nothing earlier can have been the cause."""
+    reads_large_picture: bool = False
+    """Whether OCR had begun to read a picture larger than a sheet of paper for the item that was not finished."""
     seconds: float = 0.0
     """The processor time that it took; a quarter of it if OCR read."""
 
@@ -255,9 +257,9 @@ class _Process:
                 message, value = self._pipe.recv()
                 if message == Message.ITEM:
                     outcome.items.append(value)
-                    spent = _Spent(self._watched)
+                    spent, outcome.reads_large_picture = _Spent(self._watched), False
                 elif message == Message.LONGER:
-                    factor = OCR_TIME_FACTOR
+                    factor, outcome.reads_large_picture = OCR_TIME_FACTOR, outcome.reads_large_picture or value > 1
                     spent.factor = max(spent.factor, OCR_TIME_FACTOR * min(value, MAX_SHEETS))
                 else:
                     outcome.error = value

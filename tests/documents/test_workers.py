@@ -159,26 +159,29 @@ def test_what_does_less_is_asked_after_the_second_crash_alone(tmp_path: Path, de
         assert steps.wait() == done
 
 
-def takes_long_over_two(steps: list[int]) -> Iterator[str]:
+def takes_long_over_two(steps: list[int], sheets: int) -> Iterator[str]:
     for step in steps:
+        extend_time_limit(sheets)
         while step == 2:
             pass
         yield f"all of {step}"
 
 
-def quickly(steps: list[int]) -> Iterator[str]:
+def quickly(steps: list[int], _sheets: int) -> Iterator[str]:
     yield from (f"less of {step}" for step in steps)
 
 
 def test_what_takes_less_does_the_one_step_that_exceeded_a_limit() -> None:
-    limits = ProcessLimits(seconds=0.5)
+    limits = ProcessLimits(seconds=0.1)
     with WorkerPool(1) as workers:
-        steps = RetriedTask(workers, limits, takes_long_over_two, [1, 2, 3], after_limit=quickly)
+        steps = RetriedTask(workers, limits, takes_long_over_two, [1, 2, 3], 2, after_limit=quickly)
         assert steps.wait() == ["all of 1", "less of 2", "all of 3"]
-        in_vain = RetriedTask(workers, limits, takes_long_over_two, [1, 2, 3], after_limit=takes_long_over_two)
+        in_vain = RetriedTask(workers, limits, takes_long_over_two, [1, 2, 3], 2, after_limit=takes_long_over_two)
         done = in_vain.wait()
         assert (done[0], done[2]) == ("all of 1", "all of 3")
         assert done[1].startswith("it ran out of time")
+        of_sheet = RetriedTask(workers, limits, takes_long_over_two, [1, 2], 1, after_limit=quickly)
+        assert of_sheet.wait()[1].startswith("it ran out of time"), "which would take as long without tiles"
 
 
 def reads_a_large_picture_first(steps: list[int]) -> Iterator[int]:
