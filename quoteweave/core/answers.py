@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.place_names import PlaceName
-from quoteweave.core.records import Hit, Kind, Quote, Record, Rotation, place_of
+from quoteweave.core.records import Hit, Kind, Quote, Record, Rotation, mark_name, place_of
 
 
 class ContextSize(Record):
@@ -210,7 +210,7 @@ class Citation(Record):
     @property
     def name(self) -> str:
         """How answers refer to the quote, whatever else its mark says: `[3]`, or `image2`."""
-        return f"[{self.number}]" if self.kind == "text" else f"image{self.number}"
+        return mark_name(self.kind, self.number)
 
     @property
     def place(self) -> str:

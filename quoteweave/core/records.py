@@ -51,6 +51,11 @@ MAX_PAGE = 1_000_000_000
 """The highest page number that may be asked for; no document has so many pages."""
 
 
+def mark_name(kind: Kind, number: int) -> str:
+    """How answers and prompts refer to a quote by its number in the context: `[1]`, or `image2`."""
+    return f"[{number}]" if kind == "text" else f"image{number}"
+
+
 class Record(BaseModel):
     """Base of all records: they are frozen, refuse unknown fields, and `help()` shows what their fields mean."""
 

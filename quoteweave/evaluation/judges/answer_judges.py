@@ -13,6 +13,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.chat.prompts import Prompt, is_shipped, load_prompt
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import ChatModel
+from quoteweave.core.records import mark_name
 from quoteweave.evaluation.judges.batch import JudgeRequest
 from quoteweave.evaluation.judges.chat import (
     ImageReader,
@@ -21,7 +22,6 @@ from quoteweave.evaluation.judges.chat import (
     ask_for_scores,
     image_parts,
     indent,
-    mark_name,
     name_quotes,
     quotes_as_text,
     sum_usage,

@@ -12,7 +12,7 @@ from quoteweave.core.errors import DatasetError, EndpointError
 from quoteweave.core.files.pictures import to_data_url
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import ChatModel
-from quoteweave.core.records import Hit, Kind, Quote, place_of
+from quoteweave.core.records import Hit, Kind, Quote, mark_name, place_of
 from quoteweave.evaluation.text.responses import answer_of
 
 ImageReader = Callable[[str], bytes]
@@ -28,11 +28,6 @@ _MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/web
 def name_quotes(hits: Sequence[Hit], kind: Kind) -> list[NamedQuote]:
     """The quotes of a context, each with the mark by which answers cite it."""
     return [(mark_name(kind, number), hit.quote) for number, hit in enumerate(hits, start=1)]
-
-
-def mark_name(kind: Kind, number: int) -> str:
-    """The name of a quote in prompts, such as `[1]` or `image2`."""
-    return f"[{number}]" if kind == "text" else f"image{number}"
 
 
 def quotes_as_text(quotes: Sequence[NamedQuote]) -> str:

@@ -223,7 +223,7 @@ async def _shown_images(
     notes, bytes_left = [], MAX_PICTURES
     image_blocks = [block for block in answer.blocks if isinstance(block, ImageBlock) and block.citation.has_picture]
     for block in {block.citation.quote_id: block for block in image_blocks}.values():
-        title = f"image{block.citation.number}, {citation_title(block.citation)}"
+        title = f"{block.citation.name}, {citation_title(block.citation)}"
         try:
             quote = await run_in_threadpool(collection.collection.quote, block.citation.quote_id)
             content = await call.served.pictures.quote_content(collection.collection, quote)
@@ -242,10 +242,12 @@ def _readable(record: CitedAnswer) -> str:
     """Write an answer as text: the answer, its sources with their URLs and quoted words, and warnings."""
     sources: dict[str, str] = {}
     for citation in record.citations:
-        name = f"[{citation.number}]" if citation.kind == "text" else f"image{citation.number}"
         words = _supporting_words(citation)
-        lines = [f"{name} {citation_title(citation)} (id {record.collection}/{citation.quote_id})", f"  {citation.url}"]
-        sources.setdefault(name, "\n".join([*lines, f"  “{words}”"] if words else lines))
+        lines = [
+            f"{citation.name} {citation_title(citation)} (id {record.collection}/{citation.quote_id})",
+            f"  {citation.url}",
+        ]
+        sources.setdefault(citation.name, "\n".join([*lines, f"  “{words}”"] if words else lines))
     parts = [record.text]
     if sources:
         parts.append("\n".join(["Sources:", *sources.values()]))
