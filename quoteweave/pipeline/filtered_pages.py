@@ -137,8 +137,7 @@ class NamedFiles(NamedTuple):
     """What a question's names of files make of the question and its filter."""
 
     question: str
-    """The question, with "the document" for the names of their files."""
-
+    """The question, with "the document" for each name of a file that a document has."""
     where: Filter
     """The filter, within the documents that have such a name if there are any."""
     note: str | None

@@ -7,7 +7,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.foreign_languages import foreign_language, in_forms_of
 from quoteweave.core.text.grammar import in_numerals_of
 from quoteweave.core.text.question_words import with_phrases_as_words
-from quoteweave.core.text.references.file_names import FILE_NAME, with_files_as_documents
+from quoteweave.core.text.references.file_names import FILE_ENDING, FILE_NAME, with_files_as_documents
 from quoteweave.core.text.spelling_variants import in_spelling_of
 
 _WHERE_TO_LOOK = lazy_regex(
@@ -34,11 +34,17 @@ def about_the_document(context: Context, question: str) -> str:
     """
     if foreign_language(question) is not None:
         return question
-    texts, documents = _texts_of(context), (hit.quote.document for hit in context.hits)
-    is_where_asked = _WHERE_ASKED.search(question) is not None or not any(map(_OF_DOCUMENTS.search, texts))
-    asked = with_files_as_documents(question, documents, texts) if is_where_asked else question
+    asked = _without_files(context, question) if FILE_ENDING.search(question) else question
     where = _WHERE_TO_LOOK.match(asked)
     return asked if where is None else where[1].upper() + asked[where.end() :]
+
+
+def _without_files(context: Context, question: str) -> str:
+    """The question with "the document" for the names of files, if it says with these where to look."""
+    texts = _texts_of(context)
+    if not _WHERE_ASKED.search(question) and any(map(_OF_DOCUMENTS.search, texts)):
+        return question
+    return with_files_as_documents(question, (hit.quote.document for hit in context.hits), texts)
 
 
 def in_words_of(context: Context, question: str) -> str:

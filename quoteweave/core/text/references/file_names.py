@@ -15,13 +15,15 @@ FILE_NAME = lazy_regex(rf"(?<![\w./\\-])(?!//)[\w./\\-]*\w{_ENDING}")
 
 
 def names_of(document: str) -> set[str]:
-    """The names by which a question may call a document, as `_folded`: with all, some or none of its folders."""
+    """The names by which a question may call a document, in lower case: with all, some or none of its folders."""
     parts = PurePosixPath(document).parts
     return {_folded(document), *(_folded("/".join(parts[start:])) for start in range(len(parts)))}
 
 
 def files_named_in(question: str, documents: Iterable[str]) -> dict[str, str]:
-    """The names of files in a question, as `_folded`, each as written. Of names with spaces, those of the documents.
+    """The names of files in a question, in lower case, each with how it is written there.
+
+    A name with spaces is recognised only if one of the documents has it.
 
     >>> files_named_in("Is barley in My notes.md or b.md?", ["2024/my notes.md"])
     {'my notes.md': 'My notes.md', 'b.md': 'b.md'}
