@@ -114,7 +114,7 @@ def _tiles(picture: Raster) -> Iterator[tuple[Raster, Box]]:
 
 def _inner_part(tile: Box, size: tuple[float, float]) -> Box:
     """The part of a tile that is not so near to an edge that cuts words; the edges of the picture cut none."""
-    x1, y1 = (start and start + CUT_OFF for start in tile[:2])
+    x1, y1 = (start + CUT_OFF if start > 0 else start for start in tile[:2])
     x2, y2 = (end if end >= side else end - CUT_OFF for end, side in zip(tile[2:], size, strict=True))
     return (x1, y1, x2, y2)
 

@@ -75,11 +75,17 @@ _DAYS_OF_MONTH = lazy_regex(
 )
 _DETERMINER = r"(?:the|an?|its|his|her|their|our|your|all|each|every|any)"
 # "After its founder", "until further notice" and "once again" are no occasions, unlike "after the guests have left".
+# What "if" and the like introduce without saying when: "if necessary".
+_SAYS_NO_CASE = r"necessary|possible|so\b|in\s+doubt|you\s+ask"
+_VERB = r"(?:is|are|was|were|has|have|had|do|does|can|will|\w{2,}ed|\w{2,}[^\Wsu]s)"
+# A clause with its verb, "the river rises" or "guests leave", unlike what else is behind "after": "its founder".
+_CLAUSE = (
+    rf"(?:{_DETERMINER}\s+)?(?!{_DETERMINER}\b)(?:\w+s\s+(?!from|with|near)[a-z]{{4,}}"
+    rf"|[\w'’-]+\s+(?:(?!that|which|who|and\b)[\w'’-]+\s+){{0,6}}?{_VERB})\b"
+)
 _OCCASION = lazy_regex(
-    r"(?P<done>[^,;:]+?)\s(?:(?:when(?:ever)?|as\s+soon\s+as|if)\s+(?!necessary|possible|so\b|in\s+doubt|you\s+ask)"
-    rf"|(?:once|after|before|until)\s+(?:{_DETERMINER}\s+)?(?!{_DETERMINER}\b)(?:\w+s\s+(?!from|with|near)[a-z]{{4,}}"
-    r"|[\w'’-]+\s+(?:(?!that|which|who|and\b)[\w'’-]+\s+){0,6}?"
-    r"(?:is|are|was|were|has|have|had|do|does|can|will|\w{2,}ed|\w{2,}[^\Wsu]s))\b)",
+    rf"(?P<done>[^,;:]+?)\s(?:(?:when(?:ever)?|as\s+soon\s+as|if)\s+(?!{_SAYS_NO_CASE})"
+    rf"|(?:once|after|before|until)\s+{_CLAUSE})",
     re.IGNORECASE,
 )
 _NO_OCCASION = lazy_regex(

@@ -170,9 +170,11 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
     if may_look_up and (looked_up := look_up_row(header, rows, question)) is not None:
         return [_looked_up(header, *looked_up, question)]
     timed_rows = _rows_at_asked_time(named_rows, rows, question.text)
-    rows_left = _rows_left(header, timed_rows, question.text)
-    left_for = frozenset(word for row in timed_rows if row not in rows_left for word in name_of_row(row[0]))
-    chosen, group = _rows_of_asked_group(rows_left, row_words, text)
+    departure_rows = _departure_rows(header, timed_rows, question.text)
+    destination_words = frozenset(
+        word for row in timed_rows if row not in departure_rows for word in name_of_row(row[0])
+    )
+    chosen, group = _rows_of_asked_group(departure_rows, row_words, text)
     columns = _certain_columns(header, rows, chosen, question)
     if not columns:
         return []
@@ -185,7 +187,7 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
             name=row[0],
             cells=_named_cells(row, header, columns),
             asked_group=groups.get(tuple(row), ""),
-            implied_words=dated_words(row[0], question) | left_for,
+            implied_words=dated_words(row[0], question) | destination_words,
         )
         for row in chosen
     ]
@@ -210,10 +212,11 @@ def _rows_at_asked_time(named_rows: Rows, rows: Rows, question: str) -> Rows:
     return named_rows if asked_times & all_times <= own_times else []
 
 
-def _rows_left(header: Sequence[str], rows: Rows, question: str) -> Rows:
-    """The rows of stops that a question asks when something leaves, without that to which it goes, the last of them.
+def _departure_rows(header: Sequence[str], rows: Rows, question: str) -> Rows:
+    """The rows of a timetable, for a question when something leaves, without the stop to which it goes.
 
-    None if others are below that, as those that go there leave these at other times.
+    That must be the last stop: otherwise no row is returned, as what goes there may be the journey in the other
+    direction, at other times.
     """
     if not header or not _STOPS.fullmatch(header[0]) or not _LEAVES.search(question):
         return rows

@@ -90,8 +90,8 @@ def _asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> t
             return columns, HAPPENS.union(noun)
     if question.asks == "date":
         columns = [at for at, name in enumerate(header) if _TIMES.fullmatch(name)]
-        return (columns, HAPPENS | _PERFORM) if columns else _columns_said(header, rows, question)
-    columns, granted = _columns_said(header, rows, question)
+        return (columns, HAPPENS | _PERFORM) if columns else _named_column(header, rows, question)
+    columns, granted = _named_column(header, rows, question)
     if columns:
         return columns, granted
     if question.asks == "person":
@@ -105,7 +105,7 @@ def _asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> t
     return columns if len(columns) == 1 else [], HAPPENS
 
 
-def _columns_said(header: Sequence[str], rows: Rows, question: AskedCells) -> tuple[list[int], frozenset[str]]:
+def _named_column(header: Sequence[str], rows: Rows, question: AskedCells) -> tuple[list[int], frozenset[str]]:
     """The only column whose whole name a question says, if it has what is asked for, and the words it then grants.
 
     It has times ("When is the glass collected?", of "Collected"), or what is there: "Who plays on the harbour stage?".
