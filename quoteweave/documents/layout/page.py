@@ -14,9 +14,16 @@ from quoteweave.documents.charts.values import read_chart
 from quoteweave.documents.layout.analyse import LayoutElement, analyse_layout
 from quoteweave.documents.layout.blocks import BrokenWord, LineBlock, block_of, group_lines, lines_to_rows, text_by_rows
 from quoteweave.documents.layout.figures import Figure
+from quoteweave.documents.layout.reading_order import in_reading_order
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.layout.tables.cells import Table, cells_of
-from quoteweave.documents.layout.unread_text import count_missed, count_unseen, shows_unread_text
+from quoteweave.documents.layout.unread_text import (
+    count_missed,
+    count_unseen,
+    has_more_text,
+    shows_unread_text,
+    unread_areas,
+)
 from quoteweave.documents.layout.used_lines import UsedLines, used_lines
 from quoteweave.documents.sources.bookmarks import Bookmark
 from quoteweave.documents.sources.lines import Line, Word, moved, translated, with_bullets
@@ -67,6 +74,8 @@ UNSURE = (
 """Part of the warning for a page that is in another script, handwritten, or hardly legible."""
 UNREAD = "shows what may be letters that OCR did not read, as small print or handwriting"
 """Part of the warning for a page of which OCR read less than it shows."""
+DRAWN = "shows what may be text outside of its text layer and figures, which only OCR reads"
+"""The warning for such text where OCR is off; the number of places follows."""
 UNSEEN = "has words that it does not show, as they are covered or have the colour of their ground, which were read"
 """Part of the warning for a page with such words."""
 # Images larger than this share of the page are also split into parts, so that a citation is quick to check.
@@ -130,6 +139,8 @@ class PageReader:
         lines, source, raster, size = used.lines, used.source, used.picture, used.page_size
         lines = lines if used.is_garbled else with_bullets(lines)
         layout_elements, left_out = analyse_layout(lines, raster, size)
+        unread = _unread_figures(used, lines, layout_elements)
+        layout_elements = in_reading_order([*layout_elements, *unread]) if unread and self.ocr else layout_elements
         page_text = _PageText(
             raster, source, size, lines, SpatialIndex([word for line in lines for word in line.words])
         )
@@ -138,12 +149,16 @@ class PageReader:
         elements: list[PageElement] = []
         words = ReadingOrderWords()
         for layout_element, ocr_lines in zip(layout_elements, ocr_lines_of_elements, strict=True):
+            if layout_element in unread and not has_more_text(ocr_lines or (), lines):
+                continue
             elements += self._page_elements(layout_element, page_text, ocr_lines)
             words.add(layout_element, ocr=source == "ocr")
             words.add_lines(ocr_lines or (), ocr=True)
         if used.is_scan:
             elements.append(self._whole_page(raster, size, text_by_rows(lines) if used.is_read else None))
-        warnings = (*raw.warnings, *(f"page {raw.number + 1} {doubt}" for doubt in (*left_out, *_doubts(used))))
+        drawn = (f"{DRAWN}: {len(unread)}",) if unread and not self.ocr else ()
+        doubts = (*left_out, *_doubts(used), *drawn)
+        warnings = (*raw.warnings, *(f"page {raw.number + 1} {doubt}" for doubt in doubts))
         shown = tuple(replace(element, box=used.box_as_shown(element.box)) for element in elements)
         return PageContent(
             raw.number,
@@ -228,6 +243,15 @@ class PageReader:
     def _whole_page(self, raster: Raster, page_size: tuple[float, float], ocr_text: str | None) -> PageElement:
         key = self.images.put(encode_image(raster.pixels, lossy=True), suffix=".jpg")
         return PageElement("page", (0.0, 0.0, *page_size), "", image=key, ocr_text=ocr_text)
+
+
+def _unread_figures(used: UsedLines, lines: Iterable[Line], elements: Iterable[LayoutElement]) -> list[Figure]:
+    """What may be text that neither the text layer nor a figure or table has, as pictures and outlines show it."""
+    if used.source != "text_layer" or used.is_garbled:
+        return []
+    pictures = [element.box for element in elements if not isinstance(element, LineBlock)]
+    known = [*pictures, *(word.box for line in lines for word in line.words)]
+    return [Figure(box, "figure", ()) for box in unread_areas(used.picture, known)]
 
 
 def _doubts(used: UsedLines) -> Iterator[str]:

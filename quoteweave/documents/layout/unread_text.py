@@ -4,7 +4,8 @@ Letters are thin, dark on light or light on dark, about as high as their neighbo
 that where the text layer has no word are text that only OCR can read. The dashes of an axis are too low to count, lines
 too long, and there are seldom three dots of a plot in a row.
 
-Where OCR misses much small print of a large picture, which it shrinks, the picture is read again in tiles.
+Where OCR misses much small print of a large picture, which it shrinks, the picture is read again in tiles. Where a page
+with a text layer shows more text than that has, outside of its figures, each such text becomes a figure.
 
 Also counts the words of the text layer that the picture lacks: white on white, under a box, or not drawn.
 """
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
 # So many letters, and this share of all, are unread where OCR missed small print; photographs have shapes like them.
 MIN_UNREAD, UNREAD_SHARE = 100, 0.2
+# Letters this near to each other, in points, are one text, which is of so many at least; of more shapes, none is.
+NEAR, MIN_TEXT, MAX_EXAMINED = 16.0, 12, 20_000
+# The least share of words that the text layer lacks, by letters, among those that OCR reads: it reads some wrongly.
+MIN_NEW = 0.1
 # In pixels: a picture whose longer side has more is shrunk by OCR; the side of the tiles in which it is read as well;
 # and how far these overlap, so that a word at the edge of one is whole in another.
 MAX_WHOLE, TILE, OVERLAP = 1800, 800, 200
@@ -74,12 +79,47 @@ def count_unread(picture: Raster, words: Sequence[Word]) -> int:
 
     None are where few of the shapes like them are in rows, as in noise.
     """
-    count = 0
-    for shapes in _letter_shapes(picture, words, 1):
-        bands = (shapes[at : at + BAND] for at in range(0, len(shapes), BAND))
-        in_rows = sum(map(_count_in_rows, bands))
-        count = max(count, in_rows if in_rows >= MIN_IN_ROWS * len(shapes) else 0)
-    return count
+    return max(map(_count_of_text, _letter_shapes(picture, words, 1)))
+
+
+def _count_of_text(shapes: Shapes) -> int:
+    """The number of shapes in rows, which go downwards; 0 if few of them are."""
+    bands = (shapes[at : at + BAND] for at in range(0, len(shapes), BAND))
+    in_rows = sum(map(_count_in_rows, bands))
+    return in_rows if in_rows >= MIN_IN_ROWS * len(shapes) else 0
+
+
+def unread_areas(picture: Raster, known: Iterable[Box]) -> list[Box]:
+    """The boxes of what may be text outside of `known`: shapes in rows like letters, together with those near them."""
+    import cv2
+
+    words = [Word("", box) for box in known]
+    shapes = np.concatenate([own * by for by in SHRINKINGS for own in _letter_shapes(picture, words, by)])
+    shapes = shapes[np.argsort(shapes[:, 1], kind="stable")]
+    if not MIN_TEXT <= len(shapes) <= MAX_EXAMINED:
+        return []
+    mask = np.zeros(picture.pixels.shape[:2], dtype=np.uint8)
+    for left, top, width, height in shapes.tolist():
+        mask[top : top + height, left : left + width] = 1
+    reach = 2 * int(NEAR * picture.scale / 2) + 1
+    texts = cv2.connectedComponents(cv2.dilate(mask, np.ones((reach, reach), dtype=np.uint8)))[1]
+    within = texts[shapes[:, 1], shapes[:, 0]]
+    found = (shapes[within == number] for number in np.unique(within))
+    return [_hull(text, picture.scale) for text in found if _count_of_text(text) >= MIN_TEXT]
+
+
+def _hull(shapes: Shapes, scale: float) -> Box:
+    x1, y1 = (shapes[:, :2].min(axis=0) / scale).tolist()
+    x2, y2 = ((shapes[:, :2] + shapes[:, 2:]).max(axis=0) / scale).tolist()
+    return (x1, y1, x2, y2)
+
+
+def has_more_text(read: Iterable[Line], lines: Iterable[Line]) -> bool:
+    """Whether OCR read words that the lines of a text layer lack, not only the same with a letter read wrongly."""
+    known = {word.text.casefold() for line in lines for word in line.words}
+    words = [word.text for line in read for word in line.words]
+    new = sum(len(word) for word in words if word.casefold() not in known)
+    return new > MIN_NEW * sum(map(len, words))
 
 
 def count_missed(picture: Raster, lines: Iterable[Line]) -> int:
@@ -191,7 +231,12 @@ def _of_letter_size(strokes: "MatLike") -> Shapes:
     """(n, 4): left, top, width and height of each connected shape that could be a letter, or several that touch."""
     import cv2
 
-    stats = cv2.connectedComponentsWithStats(strokes, connectivity=8)[2][1:].astype(np.int32)
+    left, top, across, down = cv2.boundingRect(strokes)  # often empty, which saves most of the time
+    drawn = strokes[top : top + down, left : left + across]
+    if not drawn.size:
+        return np.empty((0, 4), dtype=np.int32)
+    stats = cv2.connectedComponentsWithStats(drawn, connectivity=8)[2][1:].astype(np.int32)
+    stats[:, :2] += left, top
     width, height, ink = (stats[:, column] for column in (cv2.CC_STAT_WIDTH, cv2.CC_STAT_HEIGHT, cv2.CC_STAT_AREA))
     high = (height >= HEIGHTS[0]) & (height <= HEIGHTS[1]) & (ink >= MIN_INK)
     long, share = width / height, ink / (width * height)

@@ -1,0 +1,52 @@
+"""Text of a page that its text layer lacks, outside of figures: a picture of text on white, or half of a scan."""
+
+from collections.abc import Sequence
+
+import pytest
+from made_pages import canvas, ink_words, line, picture, prose
+
+from quoteweave.collection.stores.content import ImageStore
+from quoteweave.documents.layout.page import DRAWN, PageReader
+from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.ocr import Ocr
+from quoteweave.documents.sources.raw_page import Raster, RawPage
+
+LAYER = prose(50, 100)
+DRAWN_LINES = [line("herring was sold for silver behind the chapel", 50, y) for y in (500, 520)]
+
+
+class OneLineOcr:
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def read(self, picture: Raster) -> list[Line]:
+        return [line(self.text, 0, 0)] if self.text and picture.size else []
+
+
+def page_with(lines: Sequence[Line]) -> RawPage:
+    """A page with the lines of LAYER as its text layer, which also shows others."""
+    pixels = canvas()
+    ink_words(pixels, [*LAYER, *lines])
+    return RawPage(2, picture(pixels), lines=LAYER)
+
+
+def test_text_beside_the_text_layer_becomes_a_figure_that_ocr_reads(images: ImageStore) -> None:
+    text, figure = PageReader(images, OneLineOcr("Herring for silver")).read(page_with(DRAWN_LINES)).elements
+    assert (text.found_as, figure.found_as, figure.ocr_text) == ("text", "figure", "Herring for silver")
+    assert figure.box[1::2] == pytest.approx((500, 530), abs=6)
+
+
+@pytest.mark.parametrize("read", ["", "the harbour was dredged again"])
+def test_where_ocr_reads_nothing_else_there_is_no_figure(read: str, images: ImageStore) -> None:
+    assert len(PageReader(images, OneLineOcr(read)).read(page_with(DRAWN_LINES)).elements) == 1
+
+
+def test_without_ocr_such_text_is_told(images: ImageStore) -> None:
+    page = PageReader(images, None).read(page_with(DRAWN_LINES))
+    assert (len(page.elements), page.warnings) == (1, (f"page 3 {DRAWN}: 1",))
+
+
+@pytest.mark.parametrize("ocr", [None, OneLineOcr("Noise")])
+def test_a_page_whose_text_layer_has_all_its_text_says_nothing(ocr: Ocr | None, images: ImageStore) -> None:
+    page = PageReader(images, ocr).read(page_with([line("12", 300, 780)]))
+    assert (len(page.elements), page.warnings) == (1, ())
