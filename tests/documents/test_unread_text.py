@@ -50,3 +50,9 @@ def test_without_ocr_such_text_is_told(images: ImageStore) -> None:
 def test_a_page_whose_text_layer_has_all_its_text_says_nothing(ocr: Ocr | None, images: ImageStore) -> None:
     page = PageReader(images, ocr).read(page_with([line("12", 300, 780)]))
     assert (len(page.elements), page.warnings) == (1, ())
+
+
+def test_very_many_such_texts_are_read_as_one(images: ImageStore) -> None:
+    lines = [line("herring was sold for silver", x, y) for x in (50, 350) for y in range(200, 700, 40)]
+    figures = PageReader(images, OneLineOcr("Herring for silver")).read(page_with(lines)).elements[1:]
+    assert [figure.ocr_text for figure in figures] == ["Herring for silver"]

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 # So many letters, and this share of all, are unread where OCR missed small print; photographs have shapes like them.
 MIN_UNREAD, UNREAD_SHARE = 100, 0.2
-# Letters this near to each other, in points, are one text, which is of so many at least; of more shapes, none is.
-NEAR, MIN_TEXT, MAX_EXAMINED = 16.0, 12, 20_000
+# Letters this near to each other, in points, are one text, which is of so many at least; of more shapes, none is. More
+# texts are read as one, as OCR takes as long for a small picture as for some lines of a large one.
+NEAR, MIN_TEXT, MAX_EXAMINED, MAX_TEXTS = 16.0, 12, 20_000, 20
 # The least share of words that the text layer lacks, by letters, among those that OCR reads: it reads some wrongly.
 MIN_NEW = 0.1
 # In pixels: a picture whose longer side has more is shrunk by OCR; the side of the tiles in which it is read as well;
@@ -104,8 +105,10 @@ def unread_areas(picture: Raster, known: Iterable[Box]) -> list[Box]:
     reach = 2 * int(NEAR * picture.scale / 2) + 1
     texts = cv2.connectedComponents(cv2.dilate(mask, np.ones((reach, reach), dtype=np.uint8)))[1]
     within = texts[shapes[:, 1], shapes[:, 0]]
-    found = (shapes[within == number] for number in np.unique(within))
-    return [_hull(text, picture.scale) for text in found if _count_of_text(text) >= MIN_TEXT]
+    numbers, counts = np.unique(within, return_counts=True)
+    found = (shapes[within == number] for number in numbers[counts >= MIN_TEXT])
+    areas = [_hull(text, picture.scale) for text in found if _count_of_text(text) >= MIN_TEXT]
+    return areas if len(areas) <= MAX_TEXTS else [hull(areas)]
 
 
 def _hull(shapes: Shapes, scale: float) -> Box:
