@@ -32,6 +32,8 @@ MIN_UNREAD, UNREAD_SHARE = 100, 0.2
 # Letters this near to each other, in points, are one text, which is of so many at least; of more shapes, none is. More
 # texts are read as one, as OCR takes as long for a small picture as for some lines of a large one.
 NEAR, MIN_TEXT, MAX_EXAMINED, MAX_TEXTS = 16.0, 12, 20_000, 20
+# Edges are looked for in every third pixel; a letter has several.
+EVERY = 3
 # The least share of words that the text layer lacks, by letters, among those that OCR reads: it reads some wrongly.
 MIN_NEW = 0.1
 # In pixels: a picture whose longer side has more is shrunk by OCR; the side of the tiles in which it is read as well;
@@ -95,6 +97,8 @@ def unread_areas(picture: Raster, known: Iterable[Box]) -> list[Box]:
     import cv2
 
     words = [Word("", box) for box in known]
+    if not _shows_more(picture, words):
+        return []
     shapes = np.concatenate([own * by for by in SHRINKINGS for own in _letter_shapes(picture, words, by)])
     shapes = shapes[np.argsort(shapes[:, 1], kind="stable")]
     if not MIN_TEXT <= len(shapes) <= MAX_EXAMINED:
@@ -109,6 +113,14 @@ def unread_areas(picture: Raster, known: Iterable[Box]) -> list[Box]:
     found = (shapes[within == number] for number in numbers[counts >= MIN_TEXT])
     areas = [_hull(text, picture.scale) for text in found if _count_of_text(text) >= MIN_TEXT]
     return areas if len(areas) <= MAX_TEXTS else [hull(areas)]
+
+
+def _shows_more(picture: Raster, words: Sequence[Word]) -> bool:
+    """Whether a picture has edges outside of the words: most pages have none, and need not be searched for letters."""
+    pixels = picture.pixels[::EVERY, ::EVERY, 1].astype(np.int16)
+    edges = (np.abs(np.diff(pixels, axis=1)) > CONTRAST).astype(np.uint8)
+    erase_boxes(edges, word_boxes(words), picture.scale / EVERY, margin=1.0)
+    return int(np.count_nonzero(edges)) >= MIN_TEXT
 
 
 def _hull(shapes: Shapes, scale: float) -> Box:
