@@ -8,10 +8,12 @@ import pytest
 from hostile_pdfs import assembled, form, packed, stream
 
 from quoteweave.collection.stores.content import ImageStore
+from quoteweave.documents.layout.page import DRAWN
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 
 DAMAGED = "page 1 has content that is damaged, cut off or missing, all or part of which was not read"
 BEYOND = "it has more pages than it says, and those were not read: {}"
+SHOWN = f"page 1 {DRAWN}: 1"
 WITHIN = "page 1 has patterns, masks, or letters of fonts, that are drawn with text, which its text layer lacks: 1"
 FILES = "files attached to it were not read: {}"
 NOTES = "page 1 has notes or filled form fields, whose text was not read: {}"
@@ -203,7 +205,7 @@ TYPE3 = (
 )
 
 
-@pytest.mark.parametrize(("cell", "told"), [(TEXT, (WITHIN,)), (b"0 0 9 9 re f", ())])
+@pytest.mark.parametrize(("cell", "told"), [(TEXT, (WITHIN, SHOWN)), (b"0 0 9 9 re f", ())])
 def test_text_in_a_pattern_is_told(tmp_path: Path, cell: bytes, told: tuple[str, ...]) -> None:
     page = f"/Resources <<{FONTS} /Pattern <</P 10 0 R>>>>"
     for resources, drawn, *more in ((FONTS, cell), ("/XObject <</X 12 0 R>>", b"/X Do", form(cell, FONTS))):
@@ -225,7 +227,7 @@ def test_text_in_a_mask_is_told(tmp_path: Path) -> None:
     page = f"/Resources <<{FONTS} /ExtGState <</G 10 0 R>>>>"
     state = b"<</SMask <</S /Luminosity /G 11 0 R>>>>"
     group = "/Group <</S /Transparency /CS /DeviceGray>>"
-    for drawn, told in ((b"1 g " + TEXT, (WITHIN,)), (b"1 g 0 0 9 9 re f", ())):
+    for drawn, told in ((b"1 g " + TEXT, (WITHIN, SHOWN)), (b"1 g 0 0 9 9 re f", ())):
         paint = stream(b"/G gs 0 0 612 792 re f")
         assert (
             warnings(tmp_path, document("[7 0 R 12 0 R]", state, form(drawn, FONTS, group), paint, page=page)) == told

@@ -139,7 +139,7 @@ class PageReader:
         lines, source, raster, size = used.lines, used.source, used.picture, used.page_size
         lines = lines if used.is_garbled else with_bullets(lines)
         layout_elements, left_out = analyse_layout(lines, raster, size)
-        unread = _unread_figures(used, lines, layout_elements)
+        unread = _unread_figures(used, lines, layout_elements, raw.buttons)
         layout_elements = in_reading_order([*layout_elements, *unread]) if unread and self.ocr else layout_elements
         page_text = _PageText(
             raster, source, size, lines, SpatialIndex([word for line in lines for word in line.words])
@@ -245,12 +245,14 @@ class PageReader:
         return PageElement("page", (0.0, 0.0, *page_size), "", image=key, ocr_text=ocr_text)
 
 
-def _unread_figures(used: UsedLines, lines: Iterable[Line], elements: Iterable[LayoutElement]) -> list[Figure]:
-    """What may be text that neither the text layer nor a figure or table has, as pictures and outlines show it."""
+def _unread_figures(
+    used: UsedLines, lines: Iterable[Line], elements: Iterable[LayoutElement], buttons: Iterable[Box]
+) -> list[Figure]:
+    """What may be text that neither the text layer nor a figure, table or button has, in a picture or as outlines."""
     if used.source != "text_layer" or used.is_garbled:
         return []
     pictures = [element.box for element in elements if not isinstance(element, LineBlock)]
-    known = [*pictures, *(word.box for line in lines for word in line.words)]
+    known = [*pictures, *buttons, *(word.box for line in lines for word in line.words)]
     return [Figure(box, "figure", ()) for box in unread_areas(used.picture, known)]
 
 

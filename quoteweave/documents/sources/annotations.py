@@ -57,6 +57,8 @@ class Annotation:
     is_comb: bool = False
     options: Mapping[str, bool] | None = None
     """The options of a list, and whether they are chosen."""
+    is_button: bool = False
+    """Whether it is a push button, whose words are no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ def _read_annotations(document: "PdfDocument", page: "PdfPage") -> list[Annotati
 
 
 def _annotation(page: Any, number: int, form: Any) -> Annotation | None:
-    """An annotation; None for links, for pop-ups, whose text is that of another annotation, and for push buttons."""
+    """An annotation; None for links, and for pop-ups, whose text is that of another annotation."""
     raw = pdfium.FPDFPage_GetAnnot(page, number)
     try:
         kind = pdfium.FPDFAnnot_GetSubtype(raw)
@@ -156,11 +158,11 @@ def _annotation(page: Any, number: int, form: Any) -> Annotation | None:
         pdfium.FPDFPage_CloseAnnot(raw)
 
 
-def _field(raw: Any, form: Any, annotation: Annotation) -> Annotation | None:
-    """The annotation with the data of its field; without a form, with its own data. None for a push button."""
+def _field(raw: Any, form: Any, annotation: Annotation) -> Annotation:
+    """The annotation with the data of its field; without a form, with its own data. A push button has no text."""
     kind = pdfium.FPDFAnnot_GetFormFieldType(form, raw) if form else -1
     if kind == pdfium.FPDF_FORMFIELD_PUSHBUTTON or (kind < 0 and _is_button(raw)):
-        return None
+        return replace(annotation, is_field=False, shows_text=False, text="", is_button=True)
     is_box = kind in (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
     if is_box or (kind < 0 and pdfium.FPDFAnnot_HasKey(raw, b"AS")):
         is_ticked, is_round = _string(raw, "AS") not in ("", "Off"), kind == pdfium.FPDF_FORMFIELD_RADIOBUTTON
@@ -182,7 +184,7 @@ def _field(raw: Any, form: Any, annotation: Annotation) -> Annotation | None:
 
 
 def _is_button(raw: Any) -> bool:
-    """Whether an annotation itself says that it is a push button, whose words are no value."""
+    """Whether an annotation itself says that it is a push button."""
     flags = ctypes.c_float()
     pdfium.FPDFAnnot_GetNumberValue(raw, b"Ff", flags)
     is_button = 0 <= flags.value < 1 << 32 and bool(int(flags.value) & _BUTTON)
@@ -263,14 +265,25 @@ def _hidden_flags() -> int:
     return int(pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW | pdfium.FPDF_ANNOT_FLAG_INVISIBLE)
 
 
-def lines_and_unread(
+@dataclass(frozen=True, slots=True)
+class AnnotationContent:
+    """What the annotations of a page show, with boxes like those of its lines."""
+
+    lines: Sequence[Line]
+    unread: int
+    """The number of annotations with text that is not read."""
+    buttons: Sequence[Box]
+    """The places of push buttons, whose words are not read."""
+
+
+def annotation_content(
     annotations: PageAnnotations,
     lines: Sequence[Line],
     place: Callable[[Box], Box],
     size: tuple[float, float],
     inherits_value: Callable[[int], bool],
-) -> tuple[list[Line], int]:
-    """The lines of what annotations show, and the number of annotations with text that is not read.
+) -> AnnotationContent:
+    """The content of annotations.
 
     `lines` are those of a page with nothing else, each with the tag of its annotation; `place` maps an area to its box
     among them, on a page of that `size`. `inherits_value` tells whether a field without a value of its own has one
@@ -280,9 +293,12 @@ def lines_and_unread(
     for line in lines:
         if isinstance(line.tag, ItemTag):
             lines_by_annotation[line.tag.number].append(line)
-    shown_lines, unread = list[Line](), annotations.more
+    shown_lines, unread, buttons = list[Line](), annotations.more, list[Box]()
     for annotation in annotations.entries:
         box = place(annotation.area)
+        if annotation.is_button:
+            buttons.append(box)
+            continue
         own_lines = [part for line in lines_by_annotation[annotation.number] for part in _words_within(line, box)]
         if annotation.sign:
             is_seen = (
@@ -301,7 +317,7 @@ def lines_and_unread(
             replace(line, tag=ItemTag(FIRST_FIELD + annotation.number) if annotation.is_field else None)
             for line in own_lines
         ]
-    return shown_lines, unread
+    return AnnotationContent(shown_lines, unread, buttons)
 
 
 def _is_on_page(box: Box, size: tuple[float, float]) -> bool:

@@ -16,15 +16,16 @@ import numpy as np
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DamagedDocument, EncryptedDocument
 from quoteweave.documents.sources import pdfium
-from quoteweave.documents.sources.annotations import MAX_FIELDS, PageAnnotations, annotations_of, lines_and_unread
+from quoteweave.documents.sources.annotations import (
+    MAX_FIELDS,
+    AnnotationContent,
+    PageAnnotations,
+    annotation_content,
+    annotations_of,
+)
 from quoteweave.documents.sources.bookmarks import Bookmark, read_bookmarks
 from quoteweave.documents.sources.drawn.covered import count_covered_by, count_in_one_place, without_replaced
-from quoteweave.documents.sources.drawn.objects import (
-    PageDrawing,
-    count_undecoded,
-    count_without_size,
-    page_drawing,
-)
+from quoteweave.documents.sources.drawn.objects import PageDrawing, count_undecoded, count_without_size, page_drawing
 from quoteweave.documents.sources.drawn.strikes import struck_areas, struck_out
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.pdf_text.characters import (
@@ -38,11 +39,7 @@ from quoteweave.documents.sources.pdf_text.characters import (
 from quoteweave.documents.sources.pdf_text.spaced_letters import closed_up
 from quoteweave.documents.sources.pdf_text.tagged_lines import tagged_lines
 from quoteweave.documents.sources.pdf_text.tags import PageTags
-from quoteweave.documents.sources.pdf_text.text_layer import (
-    count_outside,
-    quarter_turns,
-    read_runs,
-)
+from quoteweave.documents.sources.pdf_text.text_layer import count_outside, quarter_turns, read_runs
 from quoteweave.documents.sources.raw_page import Raster, RawPage
 
 if TYPE_CHECKING:
@@ -146,10 +143,8 @@ def read_text_layer(
         textpage.close()
 
 
-def _annotation_lines(
-    annotations: PageAnnotations, turns: int, inherits_value: Callable[[int], bool]
-) -> tuple[list[Line], int]:
-    """The lines of what annotations show, turned like those of the page, and the number of annotations not read."""
+def _content_of(annotations: PageAnnotations, turns: int, inherits_value: Callable[[int], bool]) -> AnnotationContent:
+    """What annotations show, turned like the lines of the page."""
     lines, left_out = list[Line](), 0
     page, (to_points, size) = annotations.page, _turned(annotations.page, turns)
 
@@ -161,8 +156,8 @@ def _annotation_lines(
         annotations.keep_alone()
         layer = read_text_layer(page, annotations, turns)
         lines, left_out = layer.lines, layer.left_out
-    annotation_lines, unread = lines_and_unread(annotations, lines, place, size, inherits_value)
-    return annotation_lines, unread + (left_out > 0)
+    content = annotation_content(annotations, lines, place, size, inherits_value)
+    return replace(content, unread=content.unread + (left_out > 0))
 
 
 def _turned(page: "PdfPage", turns: int) -> tuple[Floats, tuple[float, float]]:
@@ -238,10 +233,13 @@ class PdfPages:
             undecoded = count_undecoded(drawing, picture, _to_points(page))
             warnings = [*_reading_warnings(number, layer, without_size, undecoded)]
             label, bookmarks, name_warnings = self._names(number)
-            fields, unread = _annotation_lines(annotations, layer.turns, self._inherits_value(number))
-            if covered := count_covered_by(layer.lines, fields):
+            content = _content_of(annotations, layer.turns, self._inherits_value(number))
+            if covered := count_covered_by(layer.lines, content.lines):
                 warnings.append(f"page {number + 1} has words under notes or form fields, which were read: {covered:,}")
-            warnings += [*self._lost_content_warnings(number), *self._unread_warnings(number, annotations, unread)]
+            warnings += [
+                *self._lost_content_warnings(number),
+                *self._unread_warnings(number, annotations, content.unread),
+            ]
             return RawPage(
                 number,
                 picture,
@@ -252,7 +250,8 @@ class PdfPages:
                 rotation=rotation,
                 is_misread=layer.is_misread,
                 turns=layer.turns,
-                fields=fields,
+                fields=content.lines,
+                buttons=content.buttons,
             )
         finally:
             page.close()

@@ -62,6 +62,8 @@ class RawPage:
     """Quarter turns, counter-clockwise, from the page as shown to where most text is upright, as `lines` are."""
     fields: Sequence[Line] = ()
     """The lines of what annotations show: values of form fields, notes and stamps."""
+    buttons: Sequence[Box] = ()
+    """The places of push buttons, whose words are not read."""
 
     @property
     def size(self) -> tuple[float, float]:
