@@ -10,8 +10,9 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from quoteweave.core.boxes import hull
-from quoteweave.documents.layout import unread_text
-from quoteweave.documents.layout.unread_text import OVERLAP, TILE, count_missed, read_large
+from quoteweave.documents.layout.unread import tiles
+from quoteweave.documents.layout.unread.letters import count_missed
+from quoteweave.documents.layout.unread.tiles import OVERLAP, TILE, read_large
 from quoteweave.documents.sources.image_files import open_image_file
 from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.ocr import RapidOcr
@@ -52,7 +53,7 @@ def picture_of(rectangles: Sequence[Rectangle], size: tuple[int, int]) -> Raster
 def test_each_word_is_read_once_and_whole_and_lines_go_on_over_tiles(
     size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unread_text, "count_missed", lambda *_: 500)
+    monkeypatch.setattr(tiles, "count_missed", lambda *_: 500)
     chance, step = random.Random(7), TILE - OVERLAP
     tops = sorted({5, step - 10, step + OVERLAP - 8, *chance.sample(range(40, size[1] - 40, 45), 5)})
     tops = [top for top, before in zip(tops, [-99, *tops], strict=False) if top - before > 30 and top < size[1] - 25]

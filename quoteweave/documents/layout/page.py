@@ -17,13 +17,8 @@ from quoteweave.documents.layout.figures import Figure
 from quoteweave.documents.layout.reading_order import in_reading_order
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.layout.tables.cells import Table, cells_of
-from quoteweave.documents.layout.unread_text import (
-    count_missed,
-    count_unseen,
-    has_more_text,
-    shows_unread_text,
-    unread_areas,
-)
+from quoteweave.documents.layout.unread.letters import count_missed, shows_unread_text
+from quoteweave.documents.layout.unread.text_layer import count_unseen, has_more_text, unread_areas
 from quoteweave.documents.layout.used_lines import UsedLines, used_lines
 from quoteweave.documents.sources.bookmarks import Bookmark
 from quoteweave.documents.sources.lines import Line, Word, moved, translated, with_bullets
@@ -251,9 +246,9 @@ def _unread_figures(
     """What may be text that neither the text layer nor a figure, table or button has, in a picture or as outlines."""
     if used.source != "text_layer" or used.is_garbled:
         return []
-    pictures = [element.box for element in elements if not isinstance(element, LineBlock)]
-    known = [*pictures, *buttons, *(word.box for line in lines for word in line.words)]
-    return [Figure(box, "figure", ()) for box in unread_areas(used.picture, known)]
+    words = [word.box for line in lines for word in line.words]
+    occupied = [element.box for element in elements if not isinstance(element, LineBlock)]
+    return [Figure(box, "figure", ()) for box in unread_areas(used.picture, words, [*occupied, *buttons])]
 
 
 def _doubts(used: UsedLines) -> Iterator[str]:

@@ -9,7 +9,7 @@ from quoteweave.core.boxes import Box, area
 from quoteweave.core.records import TextSource
 from quoteweave.documents.layout.field_lines import with_fields, without_words_in
 from quoteweave.documents.layout.graphics import erase_boxes, find_graphics, word_boxes
-from quoteweave.documents.layout.unread_text import read_large
+from quoteweave.documents.layout.unread.tiles import read_large
 from quoteweave.documents.sources.lines import Line, count_letters, is_garbled, may_be_garbled
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Raster, RawPage

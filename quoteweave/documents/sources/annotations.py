@@ -293,19 +293,15 @@ def annotation_content(
     for line in lines:
         if isinstance(line.tag, ItemTag):
             lines_by_annotation[line.tag.number].append(line)
-    shown_lines, unread, buttons = list[Line](), annotations.more, list[Box]()
+    shown_lines, unread = list[Line](), annotations.more
     for annotation in annotations.entries:
-        box = place(annotation.area)
         if annotation.is_button:
-            buttons.append(box)
             continue
+        box = place(annotation.area)
         own_lines = [part for line in lines_by_annotation[annotation.number] for part in _words_within(line, box)]
         if annotation.sign:
-            is_seen = (
-                annotation.is_shown
-                and _is_on_page(box, size)
-                and (annotation.number in annotations.drawn or not annotation.text)
-            )
+            is_drawn = annotation.number in annotations.drawn or not annotation.text
+            is_seen = annotation.is_shown and is_drawn and _is_on_page(box, size)
             own_lines = [Line((Word(annotation.sign, box),), box, box[3] - box[1], box[3])] if is_seen else []
         unread += _is_unread(annotation, own_lines, inherits_value) or (
             annotation.is_shown and annotation.shows_text and not annotations.drawn
@@ -317,6 +313,7 @@ def annotation_content(
             replace(line, tag=ItemTag(FIRST_FIELD + annotation.number) if annotation.is_field else None)
             for line in own_lines
         ]
+    buttons = [place(annotation.area) for annotation in annotations.entries if annotation.is_button]
     return AnnotationContent(shown_lines, unread, buttons)
 
 

@@ -1,0 +1,122 @@
+"""Compares the text layer of a page with its picture: text that it lacks, and words of it that are not shown."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quoteweave.core.boxes import Box, hull
+from quoteweave.documents.layout.graphics import erase_boxes, word_boxes
+from quoteweave.documents.layout.unread.letters import CONTRAST, SHRINKINGS, Shapes, count_in_text, letter_shapes
+from quoteweave.documents.sources.lines import Line, Word
+from quoteweave.documents.sources.raw_page import Raster
+
+if TYPE_CHECKING:
+    from cv2.typing import MatLike
+
+# Letters this near to each other, in points, are one text, which is of so many at least; of more shapes, none is. More
+# texts are read as one, as OCR takes as long for a small picture as for some lines of a large one.
+NEAR, MIN_TEXT, MAX_EXAMINED, MAX_TEXTS = 16.0, 12, 20_000, 20
+# How far apart, in points, the letters of a word or the words of a line may be.
+SPACE = 4.0
+# Edges are looked for in every third pixel; a letter has several.
+EVERY = 3
+# The least share of words that the text layer lacks, by letters, among those that OCR reads: it reads some wrongly.
+MIN_NEW = 0.1
+# The largest difference of colour, 0 to 255, in a word's place that counts as one colour; the palest words differ more.
+MAX_DIFFERENCE = 8
+# How much of a word's width, on either side, may extend beyond what covers it.
+EDGE = 0.1
+
+
+def unread_areas(picture: Raster, words: Sequence[Box], occupied: Sequence[Box]) -> list[Box]:
+    """The boxes of what may be text outside of the words of a text layer, and of places that figures and the like occupy.
+
+    Shapes in rows like letters are one text with those near them. Words that extend into an element are whole.
+    """
+    known = [*words, *occupied]
+    if not _shows_more(picture, known):
+        return []
+    shapes = _shapes_outside(picture, known)
+    if not MIN_TEXT <= len(shapes) <= MAX_EXAMINED:
+        return []
+    groups = _at(shapes, _group(picture, shapes, NEAR, NEAR))
+    numbers, counts = np.unique(groups, return_counts=True)
+    texts = [shapes[groups == number] for number in numbers[counts >= MIN_TEXT]]
+    texts = [text for text in texts if count_in_text(text) >= MIN_TEXT]
+    areas = [_hull(text, picture.scale) for text in _with_whole_words(texts, picture, words)]
+    return areas if len(areas) <= MAX_TEXTS else [hull(areas)]
+
+
+def _with_whole_words(texts: Sequence[Shapes], picture: Raster, words: Sequence[Box]) -> Iterator[Shapes]:
+    """The shapes of each text with all those of the words that it has a part of."""
+    if not texts:
+        return
+    shapes = _shapes_outside(picture, words)
+    picture_of_words = _group(picture, shapes, SPACE, 0.0)
+    numbers = _at(shapes, picture_of_words)
+    for text in texts:
+        yield np.concatenate([text, shapes[np.isin(numbers, _at(text, picture_of_words)) & (numbers > 0)]])
+
+
+def _shapes_outside(picture: Raster, boxes: Sequence[Box]) -> Shapes:
+    """The shapes like letters outside of boxes, downwards, in pixels of the picture: those of usual and large size."""
+    words = [Word("", box) for box in boxes]
+    shapes = np.concatenate([letters * by for by in SHRINKINGS for letters in letter_shapes(picture, words, by)])
+    return shapes[np.argsort(shapes[:, 1], kind="stable")]
+
+
+def _group(picture: Raster, shapes: Shapes, across: float, down: float) -> "MatLike":
+    """For each pixel the number of its group of shapes, which are so near to each other, in points; 0 for none."""
+    import cv2
+
+    mask = np.zeros(picture.pixels.shape[:2], dtype=np.uint8)
+    for left, top, width, height in shapes.tolist():
+        mask[top : top + height, left : left + width] = 1
+    reach = [2 * int(distance * picture.scale / 2) + 1 for distance in (down, across)]
+    return cv2.connectedComponents(cv2.dilate(mask, np.ones(reach, dtype=np.uint8)))[1]
+
+
+def _at(shapes: Shapes, numbers: "MatLike") -> "MatLike":
+    """(n,): the number at the corner of each shape."""
+    return numbers[shapes[:, 1], shapes[:, 0]]
+
+
+def _shows_more(picture: Raster, known: Sequence[Box]) -> bool:
+    """Whether a picture has edges outside of known elements: most pages have none, and are not searched."""
+    pixels = picture.pixels[::EVERY, ::EVERY, 1].astype(np.int16)
+    edges = (np.abs(np.diff(pixels, axis=1)) > CONTRAST).astype(np.uint8)
+    erase_boxes(edges, word_boxes(Word("", box) for box in known), picture.scale / EVERY, margin=1.0)
+    return int(np.count_nonzero(edges)) >= MIN_TEXT
+
+
+def _hull(shapes: Shapes, scale: float) -> Box:
+    x1, y1 = (shapes[:, :2].min(axis=0) / scale).tolist()
+    x2, y2 = ((shapes[:, :2] + shapes[:, 2:]).max(axis=0) / scale).tolist()
+    return (x1, y1, x2, y2)
+
+
+def has_more_text(read: Iterable[Line], lines: Iterable[Line]) -> bool:
+    """Whether OCR read words that the lines of a text layer lack, not only the same with a letter read wrongly."""
+    known = {word.text.casefold() for line in lines for word in line.words}
+    words = [word.text for line in read for word in line.words]
+    new = sum(len(word) for word in words if word.casefold() not in known)
+    return new > MIN_NEW * sum(map(len, words))
+
+
+def count_unseen(picture: Raster, lines: Iterable[Line]) -> int:
+    """Count the words with letters or digits in whose place the picture has only one colour."""
+    return sum(_is_unseen(picture, word) for line in lines for word in line.words)
+
+
+def _is_unseen(picture: Raster, word: Word) -> bool:
+    x1, y1, x2, y2 = word.box
+    x1, x2 = x1 + EDGE * (x2 - x1), x2 - EDGE * (x2 - x1)
+    middle = (y1 + y2) / 2
+    # One row of pixels suffices for almost every word, and takes a tenth of the time.
+    row = picture.cut((x1, middle, x2, middle))[0, :, 1]
+    if int(row.max()) - int(row.min()) > MAX_DIFFERENCE:
+        return False
+    place = picture.cut((x1, y1, x2, y2)).reshape(-1, 3)
+    is_plain = int((place.max(axis=0) - place.min(axis=0)).max()) <= MAX_DIFFERENCE
+    return is_plain and any(map(str.isalnum, word.text))
