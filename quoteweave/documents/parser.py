@@ -34,7 +34,7 @@ from quoteweave.documents.worker_pool import WorkerPool, stop_message
 from quoteweave.documents.worker_process import extend_time_limit
 
 # Changed whenever the same file would give other quotes, pages or words of pages.
-PARSER_VERSION = "47"
+PARSER_VERSION = "48"
 # A file may claim any number of pages without containing them.
 MAX_PAGES = 20_000
 MAX_WARNINGS = 20

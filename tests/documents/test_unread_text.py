@@ -7,6 +7,7 @@ from made_pages import canvas, ink_words, line, picture, prose
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.documents.layout.page import DRAWN, PageReader
+from quoteweave.documents.layout.unread.text_layer import unread_areas
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Raster, RawPage
@@ -56,3 +57,18 @@ def test_very_many_such_texts_are_read_as_one(images: ImageStore) -> None:
     lines = [line("herring was sold for silver", x, y) for x in (50, 350) for y in range(200, 700, 40)]
     figures = PageReader(images, OneLineOcr("Herring for silver")).read(page_with(lines)).elements[1:]
     assert [figure.ocr_text for figure in figures] == ["Herring for silver"]
+
+
+def test_words_that_extend_into_a_figure_are_whole() -> None:
+    pixels, title = canvas(), line("Many ports are uncertain about herring", 50, 400)
+    ink_words(pixels, [title])
+    occupied = (0.0, 300.0, title.words[2].box[0] + 3, 500.0)  # within "are"
+    ((x1, y1, x2, y2),) = unread_areas(picture(pixels), [], [occupied])
+    assert (x1, x2) == pytest.approx((title.words[2].box[0], title.box[2]), abs=4)
+    assert 397 < y1 < y2 < 413
+
+
+def test_what_stands_in_a_known_place_is_no_unread_text() -> None:
+    pixels, title = canvas(), line("Many ports are uncertain about herring", 50, 400)
+    ink_words(pixels, [title])
+    assert unread_areas(picture(pixels), [], [title.box]) == []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Letters this near to each other, in points, are one text, which is of so many at least; of more shapes, none is. More
 # texts are read as one, as OCR takes as long for a small picture as for some lines of a large one.
 NEAR, MIN_TEXT, MAX_EXAMINED, MAX_TEXTS = 16.0, 12, 20_000, 20
-# How far apart, in points, the letters of a word or the words of a line may be.
+# How far apart, in points, the letters of a word may be, or two words that are kept together.
 SPACE = 4.0
 # Edges are looked for in every third pixel; a letter has several.
 EVERY = 3
@@ -30,7 +30,7 @@ EDGE = 0.1
 
 
 def unread_areas(picture: Raster, words: Sequence[Box], occupied: Sequence[Box]) -> list[Box]:
-    """The boxes of what may be text outside of the words of a text layer, and of places that figures and the like occupy.
+    """The boxes of what may be text outside of a text layer's words and of the places that figures and the like occupy.
 
     Shapes in rows like letters are one text with those near them. Words that extend into an element are whole.
     """
