@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_pages import canvas
+from made_pages import canvas, line
 from PIL import Image, ImageDraw
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import inside
 from quoteweave.core.errors import UsageError
+from quoteweave.documents.layout.page import PageReader
 from quoteweave.documents.sources import ocr
 from quoteweave.documents.sources.ocr import RapidOcr
-from quoteweave.documents.sources.raw_page import Raster
+from quoteweave.documents.sources.raw_page import Raster, RawPage
 
 
 def written(*texts: tuple[str, float, float]) -> Raster:
@@ -42,6 +44,14 @@ def test_a_columns_gap_parts_lines() -> None:
 def test_nothing_is_read_where_nothing_is_written() -> None:
     assert RapidOcr().read(Raster(canvas((50, 50)), 2.0)) == []
     assert RapidOcr().read(Raster(np.zeros((3, 200, 3), dtype=np.uint8), 2.0)) == []
+
+
+def test_a_sentence_that_the_text_layer_of_a_page_lacks_is_read(images: ImageStore) -> None:
+    lines = ("Ninety ships called here in March.", "The Petronella carried 4,310 barrels.")
+    shown = written(*((text, 20, y) for text, y in zip(lines, (15, 60), strict=True)))
+    layer = [line(lines[0], 20, 15, size=14)]
+    text, figure = PageReader(images, RapidOcr()).read(RawPage(0, shown, lines=layer)).elements
+    assert (text.text, figure.text, figure.ocr_text) == (lines[0], "", lines[1])
 
 
 def test_an_unknown_language_is_refused_with_a_way_out() -> None:
