@@ -86,7 +86,7 @@ def _shows_more(picture: Raster, known: Sequence[Box]) -> bool:
     """Whether a picture has edges outside of known elements: most pages have none, and are not searched."""
     pixels = picture.pixels[::EVERY, ::EVERY, 1].astype(np.int16)
     edges = (np.abs(np.diff(pixels, axis=1)) > CONTRAST).astype(np.uint8)
-    erase_boxes(edges, word_boxes(Word("", box) for box in known), picture.scale / EVERY, margin=1.0)
+    erase_boxes(edges, word_boxes([Word("", box) for box in known]), picture.scale / EVERY, margin=1.0)
     return int(np.count_nonzero(edges)) >= MIN_TEXT
 
 
