@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NEAR, MIN_TEXT, MAX_EXAMINED, MAX_TEXTS = 16.0, 12, 20_000, 20
 # How far apart, in points, the letters of a word may be, or two words that are kept together.
 SPACE = 4.0
-# Edges are looked for in every third pixel; a letter has several.
+# Edges are looked for in every third pixel; a letter has at least one in a row.
 EVERY = 3
 # The least share of words that the text layer lacks, by letters, among those that OCR reads: it reads some wrongly.
 MIN_NEW = 0.1
@@ -83,11 +83,11 @@ def _at(shapes: Shapes, numbers: "MatLike") -> "MatLike":
 
 
 def _shows_more(picture: Raster, known: Sequence[Box]) -> bool:
-    """Whether a picture has edges outside of known elements: most pages have none, and are not searched."""
+    """Whether a row of a picture has edges as of letters outside of known elements: most pages need no search."""
     pixels = picture.pixels[::EVERY, ::EVERY, 1].astype(np.int16)
     edges = (np.abs(np.diff(pixels, axis=1)) > CONTRAST).astype(np.uint8)
     erase_boxes(edges, word_boxes([Word("", box) for box in known]), picture.scale / EVERY, margin=1.0)
-    return int(np.count_nonzero(edges)) >= MIN_TEXT
+    return int(edges.sum(axis=1, dtype=np.int32).max(initial=0)) >= MIN_TEXT
 
 
 def _hull(shapes: Shapes, scale: float) -> Box:
