@@ -17,8 +17,8 @@ from quoteweave.core.records import PageWord, ParsedDocument
 from quoteweave.documents.layout.page import PageReader
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.documents.sources.lines import Line
-from quoteweave.documents.sources.pdf import render_page
 from quoteweave.documents.sources.raw_page import Raster, RawPage
+from quoteweave.documents.sources.rendering import render_page
 
 SAMPLES = Path(__file__).parents[2] / "quoteweave" / "samples" / "pdf"
 PLAIN = "/MediaBox [0 0 612 792]"

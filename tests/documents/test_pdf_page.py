@@ -10,8 +10,9 @@ from made_pages import BLACK, canvas, fill
 from quoteweave.core.boxes import Box
 from quoteweave.documents.reflow.text_files import without_unstorable
 from quoteweave.documents.sources.lines import Line
-from quoteweave.documents.sources.pdf import MAX_PIXELS, MAX_SIDE, read_text_layer, render_page
+from quoteweave.documents.sources.pdf import read_text_layer
 from quoteweave.documents.sources.raw_page import Raster
+from quoteweave.documents.sources.rendering import MAX_PIXELS, MAX_SIDE, render_page
 
 PLAIN = "/MediaBox [0 0 612 792]"
 

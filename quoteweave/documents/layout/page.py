@@ -257,6 +257,7 @@ def _doubts(used: UsedLines) -> Iterator[str]:
         yield GARBLED
     elif used.source == "text_layer" and (unseen := count_unseen(used.picture, used.lines)):
         yield f"{UNSEEN}: {unseen:,}"
+    yield from used.doubts
     if used.is_unsure:
         yield UNSURE
     elif used.is_read and used.source != "text_layer" and (missed := count_missed(used.picture, used.lines)):

@@ -1,6 +1,6 @@
 """Determines the lines of a page: those of its text layer, or of OCR, which also reads scans that lie on their side."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,14 @@ from quoteweave.documents.layout.unread.tiles import read_large
 from quoteweave.documents.sources.lines import Line, count_letters, is_garbled, may_be_garbled
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Raster, RawPage
+from quoteweave.documents.sources.shown_words import Shown, compare_with_shown, count_misdrawn
 
+OTHER_WORDS = "has a text layer with other words than it shows, and was read by OCR instead"
+"""Part of the warning for a page whose text layer OCR contradicts."""
+PARTLY_OTHER = "has words in places where it shows others, or none, which were read"
+"""Part of the warning for a page of whose text layer OCR contradicts a part."""
+MISDRAWN = "has digits whose font draws other signs, which were read as digits"
+"""Part of the warning for a page with such digits."""
 # A page with fewer characters than this in its text layer is read by OCR.
 MIN_LETTERS = 20
 # A page with fewer than this may have a stamp over a scan, such as a library's or a court's.
@@ -52,6 +59,8 @@ class UsedLines:
     """Quarter turns, counter-clockwise, from the page as shown to the picture and the lines."""
     is_unsure: bool = False
     """Whether OCR read the lines, and is not sure of them."""
+    doubts: tuple[str, ...] = ()
+    """How the text layer and what the page shows differ."""
 
     @property
     def page_size(self) -> tuple[float, float]:
@@ -68,40 +77,70 @@ class UsedLines:
 
 
 def used_lines(raw: RawPage, ocr: Ocr | None, *, in_tiles: bool = True) -> UsedLines:
-    """The lines of the text layer, or of OCR if there is no text layer, a garbled one or a mere stamp.
+    """The lines of the text layer, or of OCR if there is none, a garbled one, one of other words, or a mere stamp.
 
     A large picture of which OCR misses much is also read in tiles, unless not `in_tiles`.
     """
     raster, letters = raw.picture.turned(raw.turns), count_letters(raw.lines)
-    garbled = raw.is_misread or is_garbled(raw.lines)
-    if ocr is not None and not garbled and may_be_garbled(raw.lines):
-        garbled = not _has_words_of(raw.lines, ocr.read(raster))
+    garbled = _is_garbled(raw, raster, ocr)
+    shown = Shown.AS_READ if ocr is None or garbled else compare_with_shown(raw.lines, raw.doubtful, raster, ocr)
+    differs = shown is Shown.MOSTLY_OTHER
     lines = with_fields(raw.lines, raw.fields)
     count = count_letters(lines)
     # A form may be laid over a scan.
     stamped = count >= MIN_LETTERS and letters < STAMP_LETTERS and _shows_scan(raster, lines, raster.size)
-    scanned = count < MIN_LETTERS or stamped or garbled
-    is_read = scanned and ocr is not None and (garbled or not _is_blank_beside(lines, raster))
+    scanned = count < MIN_LETTERS or stamped or garbled or differs
+    is_read = scanned and ocr is not None and (garbled or differs or not _is_blank_beside(lines, raster))
     if is_read and ocr is not None:
         ocr_lines, upright, turns = _read_upright(raster, ocr, in_tiles=in_tiles)
         # Codes and sequences, and languages unlike those of Europe, may look garbled without being so.
         least = letters + count if stamped else count if count < MIN_LETTERS else 0.5 * count
         better = not is_garbled(ocr_lines) and count_letters(ocr_lines) > least
         # The few words of a title page are right, and OCR misses small ones.
-        if better or not lines or (count < MIN_LETTERS and garbled):
-            source: TextSource = "ocr" if ocr_lines else "none"
-            used = ocr_lines if turns else with_fields(without_words_in(ocr_lines, raw.fields), raw.fields)
-            return UsedLines(
-                used,
-                source,
-                upright,
-                is_scan=True,
-                is_read=True,
-                turns=raw.turns + turns,
-                is_unsure=count_letters(ocr_lines) >= MIN_UNSURE_LETTERS and _read_share(ocr_lines) < SURE,
-            )
-    garbled = garbled or (ocr is None and may_be_garbled(raw.lines))  # which OCR would have decided
-    return UsedLines(lines, "text_layer" if lines else "none", raster, scanned, is_read, garbled, raw.turns)
+        if better or differs or not lines or (count < MIN_LETTERS and garbled):
+            return _lines_of_ocr(raw, ocr_lines, upright, turns, (OTHER_WORDS,) if differs else ())
+    return UsedLines(
+        lines,
+        "text_layer" if lines else "none",
+        raster,
+        scanned,
+        is_read,
+        garbled or (ocr is None and may_be_garbled(raw.lines)),  # which OCR would have decided
+        raw.turns,
+        doubts=tuple(_doubts(raw, shown)),
+    )
+
+
+def _lines_of_ocr(
+    raw: RawPage, ocr_lines: Sequence[Line], upright: Raster, turns: int, doubts: tuple[str, ...]
+) -> UsedLines:
+    """The lines that OCR read on a picture that was turned so to be read, with what annotations show."""
+    return UsedLines(
+        ocr_lines if turns else with_fields(without_words_in(ocr_lines, raw.fields), raw.fields),
+        "ocr" if ocr_lines else "none",
+        upright,
+        is_scan=True,
+        is_read=True,
+        turns=raw.turns + turns,
+        is_unsure=count_letters(ocr_lines) >= MIN_UNSURE_LETTERS and _read_share(ocr_lines) < SURE,
+        doubts=doubts,
+    )
+
+
+def _doubts(raw: RawPage, shown: Shown) -> Iterator[str]:
+    """How the text layer, which is used, differs from what the page shows."""
+    if shown is Shown.PARTLY_OTHER:
+        yield PARTLY_OTHER
+    if misdrawn := count_misdrawn(raw.doubtful):
+        yield f"{MISDRAWN}: {misdrawn:,}"
+
+
+def _is_garbled(raw: RawPage, raster: Raster, ocr: Ocr | None) -> bool:
+    """Whether the text layer is garbled; of a short one that may be, OCR decides."""
+    garbled = raw.is_misread or is_garbled(raw.lines)
+    if ocr is not None and not garbled and may_be_garbled(raw.lines):
+        return not _has_words_of(raw.lines, ocr.read(raster))
+    return garbled
 
 
 def _read_upright(picture: Raster, ocr: Ocr, *, in_tiles: bool) -> tuple[Sequence[Line], Raster, int]:

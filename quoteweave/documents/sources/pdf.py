@@ -3,8 +3,7 @@
 Coordinates are those of the page as shown, in points.
 """
 
-import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -25,12 +24,12 @@ from quoteweave.documents.sources.annotations import (
 )
 from quoteweave.documents.sources.bookmarks import Bookmark, read_bookmarks
 from quoteweave.documents.sources.drawn.covered import count_covered_by, count_in_one_place, without_replaced
+from quoteweave.documents.sources.drawn.doubtful import doubtful_places
 from quoteweave.documents.sources.drawn.objects import PageDrawing, count_undecoded, count_without_size, page_drawing
 from quoteweave.documents.sources.drawn.strikes import struck_areas, struck_out
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.pdf_text.characters import (
     MOSTLY_UNKNOWN,
-    Floats,
     count_misread,
     count_unknown,
     read_characters,
@@ -40,40 +39,18 @@ from quoteweave.documents.sources.pdf_text.spaced_letters import closed_up
 from quoteweave.documents.sources.pdf_text.tagged_lines import tagged_lines
 from quoteweave.documents.sources.pdf_text.tags import PageTags
 from quoteweave.documents.sources.pdf_text.text_layer import count_outside, quarter_turns, read_runs
-from quoteweave.documents.sources.raw_page import Raster, RawPage
+from quoteweave.documents.sources.raw_page import Doubtful, Raster, RawPage
+from quoteweave.documents.sources.rendering import render_page, to_points_map, turned_map
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
 
     from quoteweave.documents.sources.pdf_objects.objects import PdfObjects
 
-# A page of 200 inches would need 800 megapixels at 144 dpi; larger ones are drawn smaller.
-MAX_PIXELS = 16_000_000
-MAX_SIDE = 16_000
 # As on a hundred dense pages of a book; more would take longer than a page may.
 MAX_CHARACTERS = 500_000
 # The share of a page's characters, such as bullets and signs in formulas, that may be unknown without a warning.
 FEW_UNKNOWN = 0.02
-
-
-def render_page(page: "PdfPage", dpi: float, turns: int = 0) -> Raster:
-    """Render a pdfium page after quarter turns, counter-clockwise; very large pages at a lower resolution.
-
-    Raises ValueError for a page without an area.
-    """
-    width, height = _page_size(page)
-    scale = min(dpi / 72, (MAX_PIXELS / (width * height)) ** 0.5, MAX_SIDE / max(width, height))
-    bitmap = page.render(scale=scale, rev_byteorder=True)
-    pixels = bitmap.to_numpy()
-    pixels = np.repeat(pixels[:, :, None], 3, axis=2) if pixels.ndim == 2 else pixels[:, :, :3]
-    return Raster(np.ascontiguousarray(pixels), scale).turned(turns)
-
-
-def _page_size(page: "PdfPage") -> tuple[float, float]:
-    width, height = page.get_size()
-    if not width * height:
-        raise ValueError("it has no area, as where its crop box lies outside its media box")
-    return width, height
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +76,8 @@ class TextLayer:
     """How many words are drawn over another one."""
     unexamined: int = 0
     """How many lines and rectangles were not examined, so that what they strike out or replace was read."""
+    doubtful: Sequence[Doubtful] = ()
+    """Where the page may show other words than these."""
 
 
 def read_text_layer(
@@ -119,8 +98,8 @@ def read_text_layer(
         raw, total = textpage.raw, textpage.count_chars()
         count = min(total, MAX_CHARACTERS)
         if turns is None:
-            turns = quarter_turns(raw, count, _to_points(page))
-        to_points, size = _turned(page, turns)
+            turns = quarter_turns(raw, count, to_points_map(page))
+        to_points, size = turned_map(page, turns)
         characters = read_characters(raw, count, to_points)
         draw = partial(render_page, page, DPI, turns)
         characters, replaced = without_replaced(page, raw, characters, drawing, to_points, draw)
@@ -128,17 +107,17 @@ def read_text_layer(
         struck = struck_out(characters, drawing, () if annotations else struck_areas(page), to_points, draw)
         if struck.any():
             characters = replace(characters, struck=struck)
-        make_tags = annotations.tags if annotations is not None else partial(PageTags, page)
-        tags = make_tags(raw, count)
+        tags = annotations.tags(raw, count) if annotations is not None else PageTags(page, raw, count)
         if parts := tags.parts(characters.numbers.tolist()):
             characters = replace(characters, parts=np.array(parts))
         lines = tagged_lines(read_runs(raw, characters, to_points, size, tags))
         outside, (unknown, drawn_count) = count_outside(characters, size), count_unknown(characters)
-        misread = count_misread(raw, count)
-        unknown, misread = (letters if letters > FEW_UNKNOWN * drawn_count else 0 for letters in (unknown, misread))
+        letters = (unknown, count_misread(raw, count))
+        unknown, misread = (number if number > FEW_UNKNOWN * drawn_count else 0 for number in letters)
         is_misread = misread > MOSTLY_UNKNOWN * drawn_count
         counts = (outside, unknown, misread, is_misread, turns, replaced, count_in_one_place(characters))
-        return TextLayer(lines, total - count, *counts, drawing.unexamined)
+        places = doubtful_places(raw, characters, drawing, to_points)
+        return TextLayer(lines, total - count, *counts, drawing.unexamined, places)
     finally:
         textpage.close()
 
@@ -146,7 +125,7 @@ def read_text_layer(
 def _content_of(annotations: PageAnnotations, turns: int, inherits_value: Callable[[int], bool]) -> AnnotationContent:
     """What annotations show, turned like the lines of the page."""
     lines, left_out = list[Line](), 0
-    page, (to_points, size) = annotations.page, _turned(annotations.page, turns)
+    page, (to_points, size) = annotations.page, turned_map(annotations.page, turns)
 
     def place(area: Box) -> Box:
         (x1, y1), (x2, y2) = (to_points[:, :2] @ corner + to_points[:, 2] for corner in (area[:2], area[2:]))
@@ -158,32 +137,6 @@ def _content_of(annotations: PageAnnotations, turns: int, inherits_value: Callab
         lines, left_out = layer.lines, layer.left_out
     content = annotation_content(annotations, lines, place, size, inherits_value)
     return replace(content, unread=content.unread + (left_out > 0))
-
-
-def _turned(page: "PdfPage", turns: int) -> tuple[Floats, tuple[float, float]]:
-    """The map as in `_to_points`, after quarter turns counter-clockwise; and the page's width and height then."""
-    to_points, size = _to_points(page), _page_size(page)
-    for _ in range(turns):
-        to_points, size = np.stack([to_points[1], (0, 0, size[0]) - to_points[0]]), (size[1], size[0])
-    return to_points, size
-
-
-def _to_points(page: "PdfPage") -> Floats:
-    """The affine map (2, 3) from PDF user space to points from the top left, rotation and crop applied."""
-    width, height = _page_size(page)
-    # pdfium returns whole device pixels, so a fine grid avoids rounding; its own arithmetic has 32 bits.
-    grid = min(200.0, 1e9 / max(width, height))
-    x, y = ctypes.c_int(), ctypes.c_int()
-
-    def at(px: float, py: float) -> tuple[float, float]:
-        pdfium.FPDF_PageToDevice(page.raw, 0, 0, round(width * grid), round(height * grid), 0, px, py, x, y)
-        return x.value / grid, y.value / grid
-
-    span = 1000.0
-    origin, right, up = at(0, 0), at(span, 0), at(0, span)
-    return np.array(
-        [[(right[i] - origin[i]) / span, (up[i] - origin[i]) / span, origin[i]] for i in (0, 1)], dtype=np.float64
-    )
 
 
 DPI = 144.0
@@ -230,7 +183,7 @@ class PdfPages:
             drawing = drawing if annotations.page is page else page_drawing(annotations.page)
             page = annotations.page
             picture = render_page(page, DPI)
-            undecoded = count_undecoded(drawing, picture, _to_points(page))
+            undecoded = count_undecoded(drawing, picture, to_points_map(page))
             warnings = [*_reading_warnings(number, layer, without_size, undecoded)]
             label, bookmarks, name_warnings = self._names(number)
             content = _content_of(annotations, layer.turns, self._inherits_value(number))
@@ -252,6 +205,7 @@ class PdfPages:
                 turns=layer.turns,
                 fields=content.lines,
                 buttons=content.buttons,
+                doubtful=layer.doubtful,
             )
         finally:
             page.close()

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +42,24 @@ class Raster:
         return self.pixels[y1 : max(y1 + 1, min(y2, height)), x1 : max(x1 + 1, min(x2, width))]
 
 
+class Doubt(Enum):
+    """Why a page may show other words than its text layer has."""
+
+    NOT_DRAWN = "not drawn"
+    """They are invisible, or an image covers them, as on scans."""
+    RENAMED = "renamed"
+    """The file names other words for what it draws."""
+    MISDRAWN = "misdrawn"
+    """A digit has the shape of another sign."""
+
+
+class Doubtful(NamedTuple):
+    """A place with words that a page may show otherwise; its box is in the coordinates of the lines."""
+
+    box: Box
+    doubt: Doubt
+
+
 @dataclass(frozen=True, slots=True)
 class RawPage:
     """One page of an open file. `number` counts from 0; boxes are in points from the page's top left."""
@@ -64,6 +84,8 @@ class RawPage:
     """The lines of what annotations show: values of form fields, notes and stamps."""
     buttons: Sequence[Box] = ()
     """The places of push buttons, whose words are not read."""
+    doubtful: Sequence[Doubtful] = ()
+    """Where the page may show other words than those of the text layer."""
 
     @property
     def size(self) -> tuple[float, float]:

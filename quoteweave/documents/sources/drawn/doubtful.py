@@ -1,0 +1,144 @@
+"""Finds where a page may show other words than its text layer has, without looking at its picture.
+
+Words that are not drawn, as on scans, come from another program's OCR, or were put there. `ActualText` replaces what is
+drawn by other words. And a font may name its digits falsely.
+"""
+
+import ctypes
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quoteweave.core.boxes import Box
+from quoteweave.documents.sources import pdfium
+from quoteweave.documents.sources.drawn.digit_shapes import has_another_shape
+from quoteweave.documents.sources.drawn.objects import PageDrawing, Placed, as_shown, box_of
+from quoteweave.documents.sources.pdf_text.characters import SPACE, Characters, Floats, Ints, Mask
+from quoteweave.documents.sources.raw_page import Doubt, Doubtful
+
+if TYPE_CHECKING:
+    from pypdfium2.raw import FPDF_TEXTPAGE
+
+# The least area of an image that may show or cover text, in square points; a logo is smaller.
+MIN_COVER = 3600.0
+# On a page without such an image, of how many pieces of text it is asked whether they are drawn.
+SAMPLED = 40
+# In the words that a file names in place of others: as many letters make them doubtful, or a single digit. Fewer are
+# those of a ligature.
+MIN_NAMED = 4
+# How much of such words is read, in bytes.
+MAX_NAMED = 10_000
+# How far the sides of boxes are from each other that pdfium made by dividing one, in points.
+DIVIDED = 1e-3
+ZERO, NINE = ord("0"), ord("9")
+
+
+def doubtful_places(
+    raw: "FPDF_TEXTPAGE", characters: Characters, drawing: PageDrawing, to_points: Floats
+) -> tuple[Doubtful, ...]:
+    """The places of a page whose words may be others than those of its characters.
+
+    `to_points` (2, 3) maps PDF user space to the coordinates of the characters.
+    """
+    if not drawing.texts:
+        return ()
+    not_drawn = [_as_box(box) for box in as_shown(_not_drawn(drawing), to_points)]
+    codes = characters.codes
+    is_digit = (codes >= ZERO) & (codes <= NINE)
+    starts = np.flatnonzero(is_digit & ~np.append(False, is_digit[:-1]))
+    renamed = [
+        _as_box(characters.boxes[at])
+        for at in np.union1d(starts, _divided(characters)).tolist()
+        if (text := pdfium.FPDFText_GetTextObject(raw, int(characters.numbers[at]))) and _is_renamed(text)
+    ]
+    misdrawn = [_as_box(characters.boxes[at]) for at in _misdrawn(raw, characters, is_digit)]
+    places = ((not_drawn, Doubt.NOT_DRAWN), (renamed, Doubt.RENAMED), (misdrawn, Doubt.MISDRAWN))
+    return tuple(Doubtful(box, doubt) for boxes, doubt in places for box in boxes)
+
+
+def _as_box(edges: Floats) -> Box:
+    x1, y1, x2, y2 = edges.tolist()
+    return x1, y1, x2, y2
+
+
+def _not_drawn(drawing: PageDrawing) -> list[Box]:
+    """The pieces of text that are invisible, or have their middle under an image."""
+    covers = [image for image in drawing.images if _size(image.box) >= MIN_COVER]
+    texts = drawing.texts
+    if not covers and not any(_is_invisible(text) for text, *_ in texts[:: len(texts) // SAMPLED + 1]):
+        return []
+    last = max((image.order for image in covers), default=-1)
+    boxes = []
+    for text, order, matrix in texts:
+        if _is_invisible(text) or (order < last and _is_covered(box_of(text, matrix), order, covers)):
+            boxes.append(box_of(text, matrix))
+    return boxes
+
+
+def _size(box: Box) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def _is_invisible(text: Any) -> bool:
+    mode = pdfium.FPDFTextObj_GetTextRenderMode(text)
+    return bool(mode in (pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP))
+
+
+def _is_covered(box: Box, order: int, covers: list[Placed]) -> bool:
+    """Whether the middle of a text is within an image that is drawn after it."""
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    return any(
+        cover.order > order and cover.box[0] <= x <= cover.box[2] and cover.box[1] <= y <= cover.box[3]
+        for cover in covers
+    )
+
+
+def _divided(characters: Characters) -> Ints:
+    """The first characters of those between which pdfium has divided a box evenly, as it does for named words."""
+    boxes = characters.boxes
+    before, after = boxes[:-1], boxes[1:]
+    differences = np.abs(np.stack([after[:, 0] - before[:, 2], after[:, 1] - before[:, 1], after[:, 3] - before[:, 3]]))
+    down = np.abs(np.stack([after[:, 1] - before[:, 3], after[:, 0] - before[:, 0], after[:, 2] - before[:, 2]]))
+    is_divided = (differences < DIVIDED).all(axis=0) | (down < DIVIDED).all(axis=0)
+    is_divided &= (characters.codes[:-1] > SPACE) & (characters.codes[1:] > SPACE)
+    return np.flatnonzero(is_divided)
+
+
+def _is_renamed(text: Any) -> bool:
+    """Whether the file names words, or digits, for what it draws; a hyphen, a tab or a ligature is no word."""
+    size = ctypes.c_ulong()
+    for at in range(pdfium.FPDFPageObj_CountMarks(text)):
+        mark = pdfium.FPDFPageObj_GetMark(text, at)
+        if not pdfium.FPDFPageObjMark_GetParamStringValue(mark, b"ActualText", None, 0, size):
+            continue
+        if size.value > MAX_NAMED:
+            return True
+        units = (ctypes.c_ushort * (size.value // 2 + 1))()
+        pdfium.FPDFPageObjMark_GetParamStringValue(mark, b"ActualText", units, size.value, size)
+        named = [chr(unit) for unit in units if unit]  # some programs omit the mark of UTF-16, so that zeros are read
+        if any(map(str.isdigit, named)) or sum(map(str.isalpha, named)) >= MIN_NAMED:
+            return True
+    return False
+
+
+def _misdrawn(raw: "FPDF_TEXTPAGE", characters: Characters, is_digit: Mask) -> Iterator[int]:
+    """The digits of numbers in whose place their font draws another sign; single digits have many fonts in formulas."""
+    fonts, known = dict[int, Any](), dict[tuple[int, int], bool]()
+    beside = np.append(False, is_digit[:-1]) | np.append(is_digit[1:], False)
+    digits = np.flatnonzero(is_digit & beside)
+    codes, numbers = characters.codes[digits], characters.numbers[digits]
+    for at, code, number in zip(digits.tolist(), codes.tolist(), numbers.tolist(), strict=True):
+        text = pdfium.FPDFText_GetTextObject(raw, number)
+        if not text:
+            continue
+        address = ctypes.addressof(text.contents)
+        if address not in fonts:
+            fonts[address] = pdfium.FPDFTextObj_GetFont(text)
+        if not (font := fonts[address]):
+            continue
+        key = ctypes.addressof(font.contents), code
+        if key not in known:
+            known[key] = has_another_shape(font, code)
+        if known[key] and not _is_invisible(text):
+            yield at
