@@ -226,12 +226,14 @@ def read(path: Path, ocr: Ocr | None) -> tuple[PageContent, str]:
 
 
 @pytest.mark.parametrize(
-    "scanned",
-    [{}, {"is_covered": True}, {"turned": 90}, {"turned": 180}],
+    ("turned", "is_covered"),
+    [(0, False), (0, True), (90, False), (180, False)],
     ids=["scan", "covered", "on its side", "over"],
 )
-def test_a_scan_with_the_layer_of_another_page_is_read_by_ocr_and_told(tmp_path: Path, scanned: dict[str, int]) -> None:
-    page, words = read(scan(tmp_path / "wrong.pdf", OTHERS, **scanned), RapidOcr())
+def test_a_scan_with_the_layer_of_another_page_is_read_by_ocr_and_told(
+    tmp_path: Path, turned: int, is_covered: bool
+) -> None:
+    page, words = read(scan(tmp_path / "wrong.pdf", OTHERS, turned=turned, is_covered=is_covered), RapidOcr())
     assert (page.source, page.warnings) == ("ocr", (f"page 1 {OTHER_WORDS}",))
     assert "cranes were moved" in words
     assert "Mushrooms" not in words
