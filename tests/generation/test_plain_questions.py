@@ -6,8 +6,8 @@ from harbour_quotes import ask, context, image, quote
 
 from quoteweave.core.answers import Answer
 from quoteweave.core.records import Quote
-from quoteweave.generation.extractive.answer_names import ASKING_LABEL
 from quoteweave.generation.extractive.generator import SECTION_GOES_ON
+from quoteweave.generation.extractive.named.places import ASKING_LABEL
 from quoteweave.generation.relevance import question_terms
 
 KILN: QuoteFields = {"document": "kiln-manual.md", "has_pages": False, "section": "Care"}

@@ -220,7 +220,7 @@ def _phrases_alike(stem: str) -> tuple[tuple[str, ...], ...]:
 @cache
 def _alike_table() -> list[tuple[frozenset[str], list[tuple[str, ...]]]]:
     """Words of questions, and the words or phrases with the same meaning in statements, stemmed."""
-    pairs = question_entries("alike")
+    pairs = question_entries("alike") + [[forms, forms] for forms in question_entries("inflections")]
     # Whether something is forbidden is answered by what allows it, too.
     pairs += [[f"{may} {may_not}".split()] * 2 for may, may_not in permission_words()]
     pairs += [[unit_name.split(), spellings.split()] for unit_name, spellings in unit_words()]

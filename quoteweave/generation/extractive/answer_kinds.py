@@ -27,9 +27,10 @@ from quoteweave.generation.extractive.acts.stated_amounts import (
 )
 from quoteweave.generation.extractive.acts.stated_reasons import tells_reason
 from quoteweave.generation.extractive.acts.times import is_headed_by_time, tells_occasion, tells_time_of_its_own
-from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, names_colour, names_person, names_place
 from quoteweave.generation.extractive.asked_nouns import EXAMPLE, IN_EXAMPLE, is_substantive
 from quoteweave.generation.extractive.foreign.kinds import tells_foreign_kind
+from quoteweave.generation.extractive.named.answer_names import ASKS_WHO_DID, names_colour, names_person
+from quoteweave.generation.extractive.named.places import names_place
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.extractive.tables.row_lookup import PERSON, name_other_doers
 from quoteweave.generation.gate.amounts import Amount

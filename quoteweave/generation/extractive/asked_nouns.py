@@ -13,7 +13,7 @@ from quoteweave.core.text.tokens import STOP_WORDS, WORD, name_words, words
 from quoteweave.generation.extractive.acts.as_asked import asks_what_it_does, tells_what_it_does
 from quoteweave.generation.extractive.acts.instructions import denies_unasked
 from quoteweave.generation.extractive.acts.stated_amounts import new_numbers
-from quoteweave.generation.extractive.acts.stated_names import asks_name, tells_name
+from quoteweave.generation.extractive.named.stated_names import asks_name, tells_name
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import NUMBER_WORDS
 from quoteweave.generation.relevance import QuestionTerms, with_all_alike

@@ -29,7 +29,7 @@ from quoteweave.core.text.whole_document.structure_questions import read_structu
 from quoteweave.generation.citations import abstention, build_answer, with_citations
 from quoteweave.generation.extractive.asked_headings import first_statements, headed_statements, keep_uses_of_thing
 from quoteweave.generation.extractive.composition import compose, compose_further_places, compose_places
-from quoteweave.generation.extractive.criteria.answer_criteria import AnswerCriteria
+from quoteweave.generation.extractive.criteria.criteria_by_document import CriteriaByDocument
 from quoteweave.generation.extractive.locating import LocatedQuote, find_places
 from quoteweave.generation.extractive.procedures import MAX_LISTS, compose_procedures, find_procedures, may_go_on
 from quoteweave.generation.extractive.question_wording import about_the_document, in_words_of
@@ -267,7 +267,7 @@ class ExtractiveGenerator:
         Also return the cells that would answer it if tables did not give different values, and all statements that
         answer it nearly as well as the best.
         """
-        criteria = AnswerCriteria(part, context)
+        criteria = CriteriaByDocument(part, context)
         answering = [
             statement
             for statement in statements
@@ -297,7 +297,9 @@ class ExtractiveGenerator:
         return [*chosen, *(statement for statement in otherwise[:1] if statement not in chosen)], differing, good
 
 
-def _denies_answer(statement: Statement, answer: Statement, question: QuestionTerms, criteria: AnswerCriteria) -> bool:
+def _denies_answer(
+    statement: Statement, answer: Statement, question: QuestionTerms, criteria: CriteriaByDocument
+) -> bool:
     """Whether a statement of another document states the contrary of an answer, and that would answer in its place."""
     is_stated = statement.document != answer.document and not statement.text.endswith("?")
     if not is_stated or not is_contrary_of(statement, answer, question):

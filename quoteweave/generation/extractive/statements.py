@@ -46,6 +46,7 @@ _NOUN_ALONE = lazy_regex(
 _EFFECT = lazy_regex(r"\b(?:causes?|leads? to|led to|therefore|thus|as a result)\b", re.IGNORECASE)
 _AFTER_LABEL = " .:–—-|：．"
 _ALTERNATIVES = lazy_regex(r"[,;/&]|\b(?:and|or|und|oder|et|ou|y|o)\b", re.IGNORECASE)
+_DATE_BEHIND = lazy_regex(r",(?=\s+(?:\d{1,2}\.?\s+)?[A-ZÀ-Þ][^\W\d]+\s+\d{4}\W*$)")
 _PART = lazy_regex(r"\s*\(?\b[Pp]art \d+ of \d+\)?")
 """The suffix that the parser adds to the caption of a picture that it split."""
 
@@ -263,10 +264,11 @@ def caption_statements(question: QuestionTerms, context: Context) -> list[Statem
 def title_words(context: Context, document: str) -> frozenset[str]:
     """The words of a document's title that count for all of it; none if the title names several things.
 
-    In "Handbook for juniors and adults", not every sentence is about juniors.
+    In "Handbook for juniors and adults", not every sentence is about juniors. A single year counts for all of it.
     """
-    title = context.titles.get(document, "")
-    return frozenset() if _ALTERNATIVES.search(title) else frozenset(words(title))
+    title = _DATE_BEHIND.sub("", context.titles.get(document, ""))
+    years = frozenset(RECENT_YEAR.findall(title))
+    return (years if len(years) == 1 else frozenset()) if _ALTERNATIVES.search(title) else frozenset(words(title))
 
 
 def is_headed_by(quote: Quote, question: QuestionTerms) -> bool:

@@ -49,12 +49,34 @@ _CLOCK = lazy_regex(
     r"|(?<![\d:.,])(?P<alone>1[0-2]|[1-9]) ?(?P<side>[ap])\.?m\b\.?",
     re.IGNORECASE,
 )
+# From one month to another: "June to August", "10 May – 14 September".
+_FROM_MONTH_TO_MONTH = lazy_regex(
+    rf"(?P<day>\b\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:of\s+)?)?\b(?P<first>{MONTH_NAMES})\s*"
+    r"(?:\bto\b|\buntil\b|\btill\b|\bthrough\b|-|–)\s*"
+    rf"(?P<end_day>\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:of\s+)?)?(?:(?:early|mid|late)-?\s?)?(?P<last>{MONTH_NAMES})\b(?!,?\s+\d{{4}})"
+)
 _OF_DATES = frozenset(words(f"fiscal financial year ended end {' '.join(MONTHS)}"))
 
 
 def is_of_date(word: str) -> bool:
     """Whether a stemmed word is part of a date or of a fiscal year."""
     return word in _OF_DATES or word.isdecimal()
+
+
+def months_within(text: str) -> frozenset[str]:
+    """The stems of the months that a text's spans from one month to another hold wholly.
+
+    >>> sorted(months_within("from June to August"))
+    ['august', 'juli', 'june']
+    >>> sorted(months_within("10 May – September"))
+    ['august', 'juli', 'june', 'septemb']
+    """
+    within: set[str] = set()
+    for span in _FROM_MONTH_TO_MONTH.finditer(text):
+        first, last = (MONTHS.index(span[name].casefold()) for name in ("first", "last"))
+        numbers = range(first + bool(span["day"]), last + 12 * (last < first) + (not span["end_day"]))
+        within.update(MONTHS[number % 12] for number in numbers)
+    return frozenset(words(" ".join(within)))
 
 
 @dataclass(frozen=True, slots=True)

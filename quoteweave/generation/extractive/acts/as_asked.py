@@ -14,10 +14,11 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.asked_acts import tells_of_another_act
 from quoteweave.generation.extractive.acts.doers import names_doer_of_another_thing
 from quoteweave.generation.extractive.acts.instructions import denies_unasked
+from quoteweave.generation.extractive.acts.opposites import counted_noun
 from quoteweave.generation.extractive.acts.times import is_dated_otherwise, is_of_another_time
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
-from quoteweave.generation.sentence_kinds import INSTRUCTION, begins_with, is_beyond_limit
+from quoteweave.generation.sentence_kinds import FEW, INSTRUCTION, ROUGHLY, begins_with, is_beyond_limit
 
 MIN_ONLY_CAUSES = 2
 """If a text has so many words of the subject only in the cause that it names, it tells what the subject caused."""
@@ -53,6 +54,9 @@ _SUPPOSED = lazy_regex(
 _SUPPOSES = lazy_regex(rf"(?<!^)\b(?:if|unless|suppose|when|{_WANTS})\b", re.IGNORECASE)
 # "Contains 5 litres" tells how much there is in all, and "covers heating of 80 euros" the amount of a part.
 _SAYS_PART = lazy_regex(r"\b(?:includ(?:es?|ed|ing)|(?:contains?|comprises?|covers?)\s+(?=[a-z]))", re.IGNORECASE)
+_CONTAINS_NUMBER = lazy_regex(
+    rf"(?:contains?|comprises?)\s+{ROUGHLY}(?:\d[\d,.]*|{FEW})\s+(?P<noun>[^\W\d_]+)", re.IGNORECASE
+)
 _DIGIT = lazy_regex(r"\d")
 _ASKED_OF = lazy_regex(
     r"\b(?:is|are|was|were|does|do|did)\s+(?:(?:the|our|your|its|their|my|an?)\s+)?"
@@ -214,6 +218,9 @@ def _gives_part_alone(text: str, question: str, subject: Iterable[str]) -> bool:
     if part is None or owner is None or _SAYS_PART.search(question) or _DIGIT.search(text[: part.start()]):
         return False
     behind, owner_words = text[part.end() :], set(words(owner[1])).intersection(subject)
+    counted = words(counted_noun(question))
+    if counted and (whole := _CONTAINS_NUMBER.match(text, part.start())) and words(whole["noun"]) == counted:
+        return False  # a course that "comprises twelve lessons" has these
     return _DIGIT.search(behind) is not None and not owner_words <= set(words(behind))
 
 

@@ -148,16 +148,17 @@ def _is_subject(before: str) -> bool:
     return bool(words(before)) and _SUBJECT.fullmatch(before) is not None and BEFORE_NOUN.search(before) is None
 
 
-def tells_asked_act(text: str, question: str) -> bool:
+def tells_asked_act(text: str, question: str, *, may_deny: bool = False) -> bool:
     """Whether a text says with the question's verb that the act is done, as "A deposit of 9 euros was paid" does.
 
-    Its words may be far from each other. "Published May 2001" does not say what was published.
+    Its words may be far from each other. "Published May 2001" does not say what was published. `may_deny`: whether it
+    may also say that it is not done.
     """
     asked = asked_act(question)
     if asked is None or asked.is_subject_asked:
         return False
     acts = (act for act in _acts(text, asked) if not act.is_noun and words(act.subject, keep_stop_words=True))
-    return any(_is_asked(act, asked, may_deny=False) for act in acts)
+    return any(_is_asked(act, asked, may_deny=may_deny) for act in acts)
 
 
 def text_of_asked_act(text: str, question: str) -> str | None:

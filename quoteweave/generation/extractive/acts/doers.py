@@ -6,7 +6,7 @@ from collections.abc import Set
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.clauses import Act, acts_in, head_nouns
-from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, ASKS_WHO_MAY, PERSON_NAME
+from quoteweave.generation.extractive.named.answer_names import ASKS_WHO_DID, ASKS_WHO_MAY, PERSON_NAME
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import QuestionTerms, with_all_alike
 

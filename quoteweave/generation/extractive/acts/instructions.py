@@ -8,7 +8,7 @@ from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.languages import guess_language
-from quoteweave.generation.relevance import QuestionTerms, subject_terms
+from quoteweave.generation.relevance import QuestionTerms, subject_terms, with_all_alike
 from quoteweave.generation.sentence_kinds import CLAUSES, INSTRUCTION, tells_to
 
 ASKS_HOW_TO = lazy_regex(
@@ -19,6 +19,13 @@ _NAMES_MEANS = lazy_regex(
     r"(?:also\s+|simply\s+|easily\s+)?(\w+)\b[^.;:]*?\b(?:by\s+\w+ing|using|with)\b",
     re.IGNORECASE,
 )
+# "The lock is turned on by pressing both keys": the act as it is done, with its means.
+_DONE_BY_MEANS = lazy_regex(
+    r"\b(?:is|are|(?:can|may|must|should)\s+be)\s+(?:\w+ly\s+|only\s+)?(?P<verb>\w{2,})(?:\s+(?P<particle>off|out|on|up|down))?"
+    r"\s+by\s+\w+ing\b",
+    re.IGNORECASE,
+)
+_PARTICLE = lazy_regex(r"\b(?:off|out|on|up|down)\b", re.IGNORECASE)
 _ASKS_DUTY = lazy_regex(
     r"\b(?:must|should|can|may|do|have\s+to|need\s+to|ought\s+to)\s+(?:I|we|you|one|members|participants)\s+"
     r"(?:(?:have|need)\s+to\s+)?(?!do\b)(?P<verb>\w+)",
@@ -104,7 +111,11 @@ def _directs(line: str) -> bool:
 def _names_means(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement names a means to do what is asked: "You can recover it by running the command again"."""
     way, how_to = _NAMES_MEANS.search(statement.text), ASKS_HOW_TO.match(question.text)
-    same = way is not None and how_to is not None and not set(words(how_to[1])).isdisjoint(words(way[1]))
+    verb = with_all_alike(words(how_to[1])) if how_to is not None else frozenset[str]()
+    same = way is not None and not verb.isdisjoint(words(way[1]))
+    if (done := _DONE_BY_MEANS.search(statement.text)) is not None and not verb.isdisjoint(words(done["verb"])):
+        particle = _PARTICLE.search(question.text)
+        same = same or (particle[0] if particle else "").casefold() == (done["particle"] or "").casefold()
     return same and not denies_unasked(statement, question)
 
 

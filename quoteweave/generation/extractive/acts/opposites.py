@@ -7,6 +7,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, opposite_words, with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.clauses import PREPOSITIONS, words_of
+from quoteweave.generation.extractive.named.places import is_got_at_thing
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms
 from quoteweave.generation.sentence_kinds import INSTRUCTION, has_denying_word, only_denied_words
@@ -57,7 +58,8 @@ def is_opposite(statement: Statement, question: QuestionTerms) -> bool:
     if ASKS_IF.match(question.text) and _OTHERWISE.search(statement.text):  # what happens if it is not done
         return not has_denying_word(question.text)
     negated = question.asks not in _DENIED_OTHERWISE and _NOT.search(question.text) is not None
-    opposite = has_opposite_word(question.text, statement.text) or _is_of_other_case(statement.text, question.text)
+    is_opposite_act = has_opposite_word(question.text, statement.text) and not is_got_at_thing(statement.text, question)
+    opposite = is_opposite_act or _is_of_other_case(statement.text, question.text)
     opposite = opposite or _tells_state_as_act(statement.text, question.text)
     return opposite or (negated and not has_denying_word(statement.text))
 

@@ -20,19 +20,18 @@ from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
 from quoteweave.generation.extractive.acts.instructions import tells_to_do
 from quoteweave.generation.extractive.acts.opposites import ASKS_IF
 from quoteweave.generation.extractive.acts.prepositions import asks_whom, tells_after_preposition
-from quoteweave.generation.extractive.acts.stated_names import asks_name, tells_name
 from quoteweave.generation.extractive.acts.times import SAYS_PAST
-from quoteweave.generation.extractive.answer_names import (
-    ASKING_LABEL,
+from quoteweave.generation.extractive.asked_nouns import lists_all
+from quoteweave.generation.extractive.foreign.kinds import words_with_value
+from quoteweave.generation.extractive.named.answer_names import (
     asks_colour,
     gives_contact,
     is_of_colour,
-    says_where,
     tells_of_single_thing,
     tells_who_may,
 )
-from quoteweave.generation.extractive.asked_nouns import lists_all
-from quoteweave.generation.extractive.foreign.kinds import words_with_value
+from quoteweave.generation.extractive.named.places import ASKING_LABEL, is_got_at_thing, says_where
+from quoteweave.generation.extractive.named.stated_names import asks_name, tells_name
 from quoteweave.generation.extractive.statements import Statement, quotes_of
 from quoteweave.generation.extractive.tables.implied_by_cells import is_row_asked
 from quoteweave.generation.extractive.tables.row_lookup import HAPPENS
@@ -78,11 +77,17 @@ _ASKS_IF_IT_MAY = lazy_regex(
 )
 _PERMITS = lazy_regex(
     r"(?P<thing>[^,;:.]{2,80}?)\s+(?:(?:is|are|must|may)\s+(?:not\s+)?(?:also\s+)?(?:be\s+)?"
-    rf"(?:{_ALLOWED}(?!\s+to\s+(?!be\s+{_HAD}))|welcome(?!\s+[a-z]))|(?:may|can|(?:may|must|can)\s?not)\s+be\s+{_HAD})\b",
+    rf"(?:{_ALLOWED}(?!\s+to\s+(?!be\s+{_HAD}))|welcome(?!\s+[a-z]))|(?:may|can|(?:may|must|can)\s?not)\s+be\s+{_HAD}"
+    r"|(?:must|should|ha(?:s|ve)\s+to|need\s+to)\s+(?:stay|remain|wait|be\s+left)\s+(?:outside|at\s+home))\b",
     re.IGNORECASE,
 )
 _LETS = lazy_regex(
     r"[^,;:.]{2,60}?\s(?:may|can|(?:may|must|can)\s?not)\s+(?:also\s+)?(?:bring|take|have|keep|use)\s+(?P<thing>[^,;:.]+)",
+    re.IGNORECASE,
+)
+_SOLD_FOR = lazy_regex(
+    r"\W*(?P<thing>[^,;:.]{2,60}?)\s+(?:is|are|was|were|can\s+be)\s+(?:\w+ly\s+)?(?:sold|bought|purchased|acquired|available)\b"
+    r"[^,;:.]{0,40}?\s(?:for|at)\s+(?:[$€£]\s?\d|\d[\d.,]*\s(?:euros?|dollars?|pounds?|€)(?!\w))",
     re.IGNORECASE,
 )
 _ASKS_OF_IT = lazy_regex(r"\b(?:is|was|does|did|will)\s+it\b", re.IGNORECASE)
@@ -119,7 +124,7 @@ def is_about_single_subject(statement: Statement, question: QuestionTerms, subje
     analysis, text = question.analysis, statement.text
     texts = [quote.text for quote in quotes_of(context, statement.document)]
     return bool(
-        (analysis.asks == "place" and says_where(statement, question))
+        (analysis.asks == "place" and (says_where(statement, question) or is_got_at_thing(text, question)))
         or (_ASKS_WHAT_ONE_IS.fullmatch(analysis.text) and says_what(text, tuple(subject)))
         or _MAY_ASK_OF_ONE.match(analysis.asked_by if analysis.asks == "amount" else analysis.text)
         or (asks_colour(analysis) and is_of_colour(statement, subject))
@@ -128,7 +133,7 @@ def is_about_single_subject(statement: Statement, question: QuestionTerms, subje
         or (analysis.asks == "contact" and gives_contact(text, subject))
         or (asks_name(analysis.text) and tells_name(text, question))
         or is_row_asked(statement, question)
-        or tells_asked_act(text, analysis.text)
+        or tells_asked_act(text, analysis.text, may_deny=analysis.asks == "yes_or_no")
         or tells_to_do(text, analysis.text)
         or tells_who_may(text, question)
         or (asks_whom(analysis.text) and tells_after_preposition(text, question))
@@ -207,10 +212,14 @@ def dispensable_words(
     """The subject's words that a statement may lack: all those of an occasion; "bring", for what is permitted.
 
     So "Pets are allowed" tells whether pets may be kept, and "Tenants must not keep pets" whether they are allowed.
-    "2 carrots", in a list of ingredients, tells how many one needs.
+    "2 carrots", in a list of ingredients, tells how many one needs, and "It is sold for 9 euros" what a thing costs.
     """
     if _announces_occasion(statement, question, subject, context):
         return subject
+    if question.asks == "place" and is_got_at_thing(statement.text, question):
+        return subject
+    if question.asks == "money" and _is_sold_for(statement.text, question):
+        return frozenset(words("cost price"))
     if question.asks in NUMBER_KINDS and statement.quote.layout == "list":
         return _acts_of_list(statement, subject, context)
     text = question.text
@@ -219,6 +228,12 @@ def dispensable_words(
     permits = _PERMITS.match(statement.text) or _LETS.match(statement.text)
     of_thing = permits is not None and set(head_nouns(permits["thing"])) & set(head_nouns(permission_question["thing"]))
     return frozenset(words(permission_question["verb"])) if of_thing else frozenset()
+
+
+def _is_sold_for(text: str, question: QuestionTerms) -> bool:
+    """Whether a text tells for what the thing is sold whose price is asked for, unlike "The oars of the boat"."""
+    sold = _SOLD_FOR.match(text)
+    return sold is not None and not question.subject.isdisjoint(head_nouns(sold["thing"]))
 
 
 def _acts_of_list(statement: Statement, subject: frozenset[str], context: Context) -> frozenset[str]:

@@ -103,6 +103,13 @@ _NO_PRICE = lazy_regex(
     rf"|\b(?:within|after|in|for)\s+(?:\d+|{FEW})\s+(?:minute|hour|day|week|month|year)s?\b",
     re.IGNORECASE,
 )
+# What was paid for an act is not the price of the thing: "The boat was repaired for 900 euros".
+_PRICE_OF_ACT = lazy_regex(
+    r"\b(?P<act>(?:repair|restor|renovat|mend|clean|insur|paint|servic|overhaul|refurbish)ed)\b[^,;.]*?\sfor\s+"
+    + _NUMBER,
+    re.IGNORECASE,
+)
+_ASKS_COST = lazy_regex(r"\W*(?:how\s+much|what)\s+(?:does|do|did)\b.*\bcost\b", re.IGNORECASE)
 _FOR = lazy_regex(r"\bfor\s+(?:(?:an?|the|each|every)\s+)?(?P<what>[^\W\d_]{3,})", re.IGNORECASE)
 # The number of a whole, of which others are counted: "none of the 30 rooms", "of 300 children few".
 _NUMBER_OF_WHOLE = lazy_regex(
@@ -282,6 +289,10 @@ def own_amounts(text: str, question: str) -> str:
     for pattern in filter(None, left_out):
         remaining = pattern.sub(" ", remaining)
     question_words = set(words(question))
+    if _ASKS_PRICE.match(question) or _ASKS_COST.match(question):
+        remaining = _PRICE_OF_ACT.sub(
+            lambda match: " " if question_words.isdisjoint(words(match["act"])) else match[0], remaining
+        )
     remaining = _QUANTITY_OF_OTHERS.sub(
         lambda match: " " if question_words.isdisjoint(words(match["others"])) else match[0], remaining
     )

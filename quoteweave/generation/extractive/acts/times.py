@@ -6,8 +6,8 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import AnswerType, with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.clauses import head_nouns
-from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID
-from quoteweave.generation.gate.dates import MONTHS, NAMES_WEEKDAY, WEEKDAY, is_of_date
+from quoteweave.generation.extractive.named.answer_names import ASKS_WHO_DID
+from quoteweave.generation.gate.dates import MONTHS, NAMES_WEEKDAY, WEEKDAY, is_of_date, months_within
 from quoteweave.generation.gate.facts import read_evidence
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms
 from quoteweave.generation.sentence_kinds import INSTRUCTION, denies
@@ -147,6 +147,15 @@ def stems_of_bounds(text: str, question: QuestionTerms) -> frozenset[str]:
     subject = question.subject
     is_of_it = subject - _BOUNDS <= set(words(span["what"])) and not subject.isdisjoint(head_nouns(span["what"]))
     return subject & _BOUNDS if is_of_it else frozenset()
+
+
+def stems_of_months(text: str, question: QuestionTerms) -> frozenset[str]:
+    """The question's months that a text's spans of months hold: what costs 9 euros "from June to August" does in July.
+
+    What was counted in three months was not counted in one.
+    """
+    is_of_each = question.asks not in {"count", "percent"} and not SAYS_PAST.search(question.text)
+    return months_within(text).intersection(question.names) if is_of_each and question.names else frozenset()
 
 
 def is_dated_otherwise(text: str, question: str) -> bool:

@@ -34,7 +34,6 @@ from quoteweave.core.text.question_analysis import WHAT_MEANS, with_words_alike
 from quoteweave.core.text.question_words import asked_thing
 from quoteweave.core.text.spelling_variants import other_spellings
 from quoteweave.core.text.tokens import has_digit, name_words, words
-from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.acts.another_thing import is_about_another_thing
 from quoteweave.generation.extractive.acts.as_asked import tells_as_asked
@@ -51,16 +50,22 @@ from quoteweave.generation.extractive.acts.single_subjects import (
     words_of_heading,
 )
 from quoteweave.generation.extractive.acts.stated_amounts import new_numbers
-from quoteweave.generation.extractive.acts.times import stems_of_bounds
+from quoteweave.generation.extractive.acts.times import stems_of_bounds, stems_of_months
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
-from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, asks_colour
 from quoteweave.generation.extractive.asked_headings import tells_use, words_above
 from quoteweave.generation.extractive.asked_nouns import asked_noun, is_entry
 from quoteweave.generation.extractive.criteria.adjacent_words import adjacent_pairs, implied_by_article, keeps_adjacent
+from quoteweave.generation.extractive.criteria.antecedents import tells_what_we_do, words_named_before
 from quoteweave.generation.extractive.criteria.document_years import DocumentYears
 from quoteweave.generation.extractive.foreign.kinds import words_with_value
 from quoteweave.generation.extractive.locating import group_by_page
-from quoteweave.generation.extractive.statements import Statement, quotes_of, refers_back, words_of_heading_meant
+from quoteweave.generation.extractive.named.answer_names import asks_colour
+from quoteweave.generation.extractive.statements import (
+    Statement,
+    quotes_of,
+    refers_back,
+    words_of_heading_meant,
+)
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
 from quoteweave.generation.extractive.tables.implied_by_cells import (
     are_named_by_columns,
@@ -76,7 +81,6 @@ from quoteweave.generation.gate.dates import RECENT_YEAR, is_of_date
 from quoteweave.generation.relevance import (
     WeighedQuestion,
     coverage,
-    says_all,
     subject_terms,
     with_all_alike,
     with_quantity,
@@ -222,6 +226,7 @@ class AnswerCriteria:
         if not refers_back(statement.text):
             beside = words_above(statement.quote, is_of_cells=statement.is_of_cells).union(words(statement.above))
             beside |= self._title_words(statement)
+        beside |= set(filter(RECENT_YEAR.fullmatch, self._title_words(statement)))
         if not self._asked_noun & self._documents[statement.document].keys() <= covered | beside:
             return False  # the document has that noun, but elsewhere
         least = MIN_COVERAGE if id(statement.hit) in self._hits_of_best_pages else MIN_COVERAGE_ELSEWHERE
@@ -300,13 +305,17 @@ class AnswerCriteria:
         Someone who "co-founded" one company did not found the other company in the sentence.
         """
         analysis = self._question.analysis
-        implied = self._words_before_it(statement) | self._words_not_needed(statement)
+        implied = words_named_before(statement, self._question, tuple(self._subject), self._asked_noun)
+        implied |= self._words_not_needed(statement)
+        if tells_what_we_do(statement.text, self._question):
+            implied |= self._document_words(statement)
         implied |= words_of_heading_meant(statement) | words_of_cells(statement, self._question)
         implied |= implied_by_article(statement.text, statement.quote.text, self._pairs)
         if analysis.asks in _FACTOID_KINDS and "-" in statement.text:
             return self._with_alike(implied.union(words(without_compounds(statement.text, analysis.text))))
         stated = with_quantity(frozenset(statement.words), self._question, statement.text)
-        return self._with_alike(implied | stated | stems_of_bounds(statement.text, self._question))
+        implied |= stems_of_bounds(statement.text, self._question) | stems_of_months(statement.text, self._question)
+        return self._with_alike(implied | stated)
 
     def _with_alike(self, text_words: frozenset[str]) -> frozenset[str]:
         """These words, and those of the subject that they say with other words or spell otherwise."""
@@ -319,20 +328,6 @@ class AnswerCriteria:
         if statement.is_computed or (thing_words and tells_use(statement, thing_words, self._question)):
             return self._subject_words
         return dispensable_words(statement, self._question, self._subject_words, self._context)
-
-    def _words_before_it(self, statement: Statement) -> frozenset[str]:
-        """The words of the sentence that says what "It" is, if the statement itself tells what is asked about it.
-
-        It does so if it has the last word of the subject, if it tells the quantity asked for ("It weighs 46 kg"), or,
-        for who did something, if it tells the act ("It was founded by Ada Byron").
-        """
-        subject, quantity, analysis = list(self._subject), self._quantity, self._question.analysis
-        did = ASKS_WHO_DID.match(analysis.text)
-        last = words(did["verb"]) if did else subject[-1:]
-        tells_itself = any(noun and says_all(statement.words, noun) for noun in (last, self._asked_noun))
-        if quantity is not None and not quantity.named.union(words(analysis.asked_by)).isdisjoint(statement.words):
-            tells_itself = tells_itself or not quantity.dimensions.isdisjoint(dimensions_in(statement.text))
-        return frozenset(words(statement.before)) if statement.before and tells_itself else frozenset()
 
     def _may_answer(self, statement: Statement) -> bool:
         """Whether a single statement can answer the question, and this one is complete in itself."""
@@ -370,6 +365,7 @@ class AnswerCriteria:
             beside = frozenset(words(statement.before))
         statement_words = with_quantity(frozenset(statement.words), self._question, statement.text)
         statement_words |= self._words_not_needed(statement) | words_of_cells(statement, self._question)
+        statement_words |= stems_of_months(statement.text, self._question)
         around = self._with_alike(beside | statement_words)
         lacking = self._names_and_seasons - self._words_for_names(statement, statement_words, around)
         if not all(self._years.is_most_frequent(name, statement.document) for name in lacking):

@@ -9,7 +9,7 @@ from quoteweave.core.text.foreign_languages import permission_stems, permission_
 from quoteweave.core.text.tokens import has_digit, words
 from quoteweave.generation.extractive.acts.stated_amounts import new_facts, new_numbers
 from quoteweave.generation.extractive.answer_kinds import counted_numbers
-from quoteweave.generation.extractive.answer_names import new_names
+from quoteweave.generation.extractive.named.answer_names import new_names
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.contraries.opposite_words import find_contrary
 from quoteweave.generation.gate.dates import NAMES_WEEKDAY, Date

@@ -8,7 +8,7 @@ from quoteweave.core.text.tokens import has_digit, words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.acts.stated_amounts import new_numbers
 from quoteweave.generation.extractive.asked_headings import headed_statements
-from quoteweave.generation.extractive.criteria.answer_criteria import AnswerCriteria
+from quoteweave.generation.extractive.criteria.criteria_by_document import CriteriaByDocument
 from quoteweave.generation.extractive.locating import LocatedQuote
 from quoteweave.generation.extractive.procedures import MAX_LISTS, Procedure, Step, find_procedures
 from quoteweave.generation.extractive.several_documents.comparison import says_otherwise, says_same
@@ -40,7 +40,7 @@ def further_answers(weighed: WeighedQuestion, context: Context, limit: int) -> l
     statements = make_statements(weighed, further, find_rows(weighed, further), limit)
     if sections := headed_statements(statements, weighed.terms, further):
         return [statement for section in sections for statement in section]
-    criteria = AnswerCriteria(weighed, further)
+    criteria = CriteriaByDocument(weighed, further)
     return [statement for statement in statements if criteria.answers(statement)]
 
 

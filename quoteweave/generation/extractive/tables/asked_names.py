@@ -12,7 +12,7 @@ from quoteweave.core.text.question_words import Quantity, verbs_of
 from quoteweave.core.text.tokens import has_digit, words
 from quoteweave.core.text.units import find_unit
 from quoteweave.generation.extractive.tables.heads import YEAR, Rows
-from quoteweave.generation.gate.dates import Date, extract_dates, is_of_date
+from quoteweave.generation.gate.dates import Date, extract_dates, is_of_date, months_within
 from quoteweave.generation.relevance import CALENDAR_YEAR, FISCAL_YEAR, YEAR_PATTERN, QuestionTerms, coverage
 
 LEAP_YEAR = 2024
@@ -81,7 +81,7 @@ def chosen_rows(header: Sequence[str], rows: Rows, question: AskedCells) -> list
     ]
     names = [name_of_row(row[0]) for row in rows]
     best = best_matching_names([row[0] for row in rows], row_words, question.weights, least=1.0)
-    best = best or _of_span(rows, row_words)
+    best = best or _of_span(rows, row_words) or _of_months(rows, row_words)
     best = best or only([at for at, row in enumerate(rows) if dated_words(row[0], question)])
     best = best or _only_described(header, rows, question)
     besides = [
@@ -178,6 +178,11 @@ def _only_described(header: Sequence[str], rows: Rows, question: AskedCells) -> 
         and thing_words <= subject_words <= name_of_row(row[0])
     ]
     return only(described)
+
+
+def _of_months(rows: Rows, question_words: Collection[str]) -> list[int]:
+    """The only row whose name is a span of months that holds the month asked for: "June to August", for July."""
+    return only([at for at, row in enumerate(rows) if not months_within(row[0]).isdisjoint(question_words)])
 
 
 def only(places: list[int]) -> list[int]:

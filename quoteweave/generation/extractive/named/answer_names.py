@@ -9,19 +9,13 @@ from quoteweave.core.text.question_analysis import CONTACT, QuestionAnalysis
 from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.word_patterns import alternation
+from quoteweave.generation.extractive.named.places import BEGINS_CLAUSE, LEADING_ARTICLE, place_pattern
 from quoteweave.generation.extractive.statements import Statement
-from quoteweave.generation.gate.dates import WEEKDAY
-from quoteweave.generation.relevance import PERIODS, QuestionTerms, says_all, subject_terms, with_all_alike
-from quoteweave.generation.sentence_kinds import CLAUSES, ROUGHLY, denies, says_what
+from quoteweave.generation.relevance import PERIODS, QuestionTerms, says_all, subject_terms
+from quoteweave.generation.sentence_kinds import CLAUSES, ROUGHLY, says_what
 
 MAX_NAMES = 3
 """A sentence with more new names than this is a list, and does not answer a question for a name."""
-ASKING_LABEL = lazy_regex(
-    r"^[^\w\n]*(?:(?P<date>When)|(?P<place>Where|Venue|Location))[^\w\n]*:\s+\S", re.IGNORECASE | re.MULTILINE
-)
-"""A line whose label is a question word, or a noun for it; its group is the kind of the question."""
-WITHIN_WORDS = 4
-"""The name of what is located must be among so many words before "located in"."""
 
 _COMPANY = lazy_regex(
     r"^The\s|\b(?:Committee|Board|Panel|Office|Cent(?:er|re)|Council|Court|Association|Institute|Group|Team|Act|Inc|LLC|Ltd|Limited|Plc|PLC|Pvt|L\.P|Corp|Corporation|Company|Holdings|Services|University|Department|AG|GmbH)\b"
@@ -32,8 +26,6 @@ _MAY_DO = lazy_regex(
     re.IGNORECASE,
 )
 _MUST_BE = r"(?:may|can|must|should|shall|ha(?:s|ve)\s+to)\s+(?:only\s+)?be\s+(?:an?|one|any)\s"
-# "The key of the tank is in the office" does not tell where the tank is.
-_OF_IT = lazy_regex(r"\s(?:of|for|to(?!\s+be\b)|from|with)\s", re.IGNORECASE)
 _BEHIND_ARTICLE = lazy_regex(r"\s+(?:(?:the|an?|our|its)\s+)?(\w+)", re.IGNORECASE)
 _BEGINS_WITH_PRONOUN = lazy_regex(
     r"\W*(?:(?:We|I|You|He|She|They|It|His|Her|Their|Our|My|Wir|Ich|Sie|Er|Nous|Je|Vous|Ils?|Elles?)\s"
@@ -48,9 +40,6 @@ PERSON_NAME = lazy_regex(
     r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+(?:[A-Z]\.\s+)*[A-ZÀ-Þ][\w'’-]+"
     r"|\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}"
 )
-_SITUATED = lazy_regex(
-    r"\b(?:located|situated|based|headquartered)\s+(?:in|at|on|near)\s+(?:the\s+)?(?:\w+\s+of\s+)?[A-ZÀ-Þ]"
-)
 ASKS_WHO_DID = lazy_regex(
     r"\W*who\s+(?!(?:is|are|was|were|can|may|must|should|shall|will|would|could|might|has|have|had|does|do|did)\b)"
     r"(?:(?:first|last)\s+(?=\w))?(?P<verb>\w+)",
@@ -59,6 +48,7 @@ ASKS_WHO_DID = lazy_regex(
 _NUMBER_WORD = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b"
 _SAYS_DIRECTLY = lazy_regex(
     r"(?:\s*(?:\([^()]{1,20}\)\s*)?:"  # "VAT (20 %): 498.00 euros"
+    r"|,(?=\s\d[\d.,]*\s\w+\s(?:long|high|tall|deep|wide|thick|old)\b)"  # "The slide, 62 metres long, …"
     r"|\s+(?:is|are|was|were|will\s+be|lasts?|lasted|takes?|took|runs?|measures?|weighs?|weighed|holds?|seats?|carries|accommodates?"
     r"|(?:is|are)\s+(?:valid\s+for|limited\s+to|set\s+(?:at|to))|stands?|lies?|hangs?|sits?|consists?\s+of|compris(?:es|ed)|covers?|covered|spans?|occupies|extends?\s+(?:over|to)"
     r"|(?:is|are)\s+(?:sold|available|offered)\s+(?:\w+ly\s+)?(?:for|at)|(?:has|have)\s+(?:room|space|seats)\s+for|costs?|reaches|(?:amounts?|comes?)\s+to"
@@ -95,36 +85,10 @@ _IS_HOLDER = lazy_regex(
 _HOLDER_APPOSED = lazy_regex(rf"(?:{PERSON_NAME.pattern}),\s+(?:the|our|its)\s+([^,.;:()]{{2,40}}),(?!\s+and\b)")
 _MODAL = lazy_regex(r"\b(?:may|can|must|shall|should)\b", re.IGNORECASE)
 _DIRECTLY = {"amount": "number", "money": "number", "person": "name", "place": "place"}
-_BEGINS_CLAUSE = lazy_regex(r"[,;:]\s|\b(?:and|und|et|y)\s|^\W*(?:Today|Now|Currently|At\s+present)\s")
 _ARTICLE_OR_MARK = lazy_regex(r"\b(?:the|our|your|my)\s|[,;:]\s", re.IGNORECASE)
-_LEADING_ARTICLE = lazy_regex(
-    r"\W*(?:(?<=§)\s*\d+\s+)?(?:(?:the|our|your|its|their|my|his|her|der|die|das|le|la|les|el|los|las|su|sus|son|sa|ses)\s+|l['’])?",
-    re.IGNORECASE,
-)
 # The monthly rent is the rent.
 _PERIOD = lazy_regex(rf"^(?:{'|'.join(PERIODS)})\s+", re.IGNORECASE)
-_PLACE_WHERE = lazy_regex(
-    r"\b(?:in|at|near)\s+[A-ZÀ-Þ][^.;]*?\bwhere\s+([^.;,]{1,60}?)\s+(?:is|are|was|were)\s+(?:located|situated|based)"
-)
-_SITUATED_ALONE = lazy_regex(r"\b(?:located|situated|based|headquartered)\b", re.IGNORECASE)
-# These are no places: the owner in "a copy of Smith's letter", "November", and the doer in "held by Ada Byron".
-_NOT_A_MONTH_OR_DAY = (
-    r"(?!(?:Jan(?:uary)?|Feb(?:ruary)?|March|April|May|June|July|Aug(?:ust)?|Sept(?:ember)?|Oct(?:ober)?|Nov(?:ember)?"
-    rf"|Dec(?:ember)?|{WEEKDAY}s?)\b)"
-)
-_PLACE_NAME = lazy_regex(
-    r"\b(?:(?:in|at|from|to|near|on|into|of|en|à|bei|aus|nach)\s+(?:the\s+)?|by\s+the\s+)"
-    rf"{_NOT_A_MONTH_OR_DAY}([A-ZÀ-Þ][\w'’-]+)(?<!['’]s)(?<!s['’])(?![\w'’-])"
-)
-# A place of several words may share some of them with the question: for a deposit, "the Deposit Protection Service".
-_LONG_PLACE_NAME = lazy_regex(
-    rf"\b(?:(?:in|at|near)\s+(?:the\s+)?|by\s+the\s+){_NOT_A_MONTH_OR_DAY}((?:[A-ZÀ-Þ][\w'’-]+\s+){{1,3}}[A-ZÀ-Þ][\w'’-]+)"
-)
 _OWNED = lazy_regex(r"\w?\w?['’]s?\s+(?:[a-z]\w*\s+)?([a-z]\w+)")
-_WHERE_IS = lazy_regex(r"\W*where(?:['’]s|\s+(?:is|are|can|do|does|should|must)\b)", re.IGNORECASE)
-_ADDRESS = lazy_regex(r"\b(?:at|from|on|under|see)\s+<?(?:https?:\s?//|www\.)\S", re.IGNORECASE)
-_MAIL = lazy_regex(r"\b(?:to|at)\s+<?\S+@\S+\.\w", re.IGNORECASE)
-_ASKS_WHERE_TO_TURN = lazy_regex(r"where\s+(?:do|can|should|must|may|could|to)\b", re.IGNORECASE)
 
 
 def names_person(statement: Statement, question: QuestionTerms) -> bool:
@@ -195,9 +159,9 @@ def tells_of_single_thing(statement: Statement, question: QuestionTerms, texts: 
     if group == "number" and _gives_only_number(statement.text, question, subject, texts):
         return True
     if group == "place":
-        matches += _place_pattern().finditer(statement.text)
-    phrases_before = (_BEGINS_CLAUSE.split(statement.text[: match.start()])[-1] for match in matches)
-    nouns = [_LEADING_ARTICLE.sub("", phrase, count=1) for phrase in phrases_before]
+        matches += place_pattern().finditer(statement.text)
+    phrases_before = (BEGINS_CLAUSE.split(statement.text[: match.start()])[-1] for match in matches)
+    nouns = [LEADING_ARTICLE.sub("", phrase, count=1) for phrase in phrases_before]
     return any(subject == set(words(variant)) for noun in nouns for variant in (noun, _PERIOD.sub("", noun)))
 
 
@@ -290,92 +254,3 @@ def _says_what_it_must_be(text: str, question: str) -> bool:
         return False
     pattern = rf"\b{re.escape(post[1])}\w*(?:\s+of\s+(?:the\s+)?\w+)?\s+{_MUST_BE}"
     return re.search(pattern, text, re.IGNORECASE) is not None
-
-
-def names_place(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement names a place or a web address, or an e-mail address if it is asked where to turn."""
-    if (label := ASKING_LABEL.match(statement.text)) is not None and label.lastgroup == "place":
-        return True
-    if _SITUATED_ALONE.search(question.text):
-        return says_where(statement, question)
-    if _ASKS_WHERE_TO_TURN.match(question.text) and _MAIL.search(statement.text):
-        return True
-    if _WHERE_IS.match(question.text) and _is_at_thing(statement.text, question.subject):
-        return True
-    question_words = set(question.terms)
-    if any(not set(words(match[1])) <= question_words for match in _LONG_PLACE_NAME.finditer(statement.text)):
-        return True
-    places = (match[1] for match in _PLACE_NAME.finditer(statement.text) if not match[1].isupper())
-    return _ADDRESS.search(statement.text) is not None or any(
-        not set(words(name)) & set(question.terms) for name in places
-    )
-
-
-def _is_at_thing(text: str, subject: Set[str]) -> bool:
-    """Whether a clause of a text that begins with the subject, and has all of it, says at or in which thing it is."""
-    phrases = [
-        (_BEGINS_CLAUSE.split(text[: match.start()])[-1], match)
-        for match in _place_pattern().finditer(text)
-        if not match["act"] or set(words(match["act"])) <= subject
-    ]
-    placed = (set(words(f"{before} {match['placed']}")) for before, match in phrases if match["placed"])
-    alike = with_all_alike(subject)
-    if _is_done_at_thing(text, subject) or any(place_words <= alike for place_words in placed):
-        return True
-    return any(
-        says_all(words(f"{before} {match[0]}"), subject)
-        and not _OF_IT.search(before)
-        and not match["placed"]
-        and not alike.isdisjoint(words(_LEADING_ARTICLE.sub("", before, count=1).partition(" ")[0]))
-        for before, match in phrases
-    )
-
-
-def _is_done_at_thing(text: str, act: Set[str]) -> bool:
-    """Whether a text says at or in which thing an act is done: "New members register at the boathouse office"."""
-    return not denies(text) and any(
-        match["act"] and set(words(match["act"])) == act for match in _place_pattern().finditer(text)
-    )
-
-
-@cache
-def _place_pattern() -> re.Pattern[str]:
-    """Where something is, told by a thing without a name: "hangs beside the chandlery door", "is in the old mill"."""
-    verb = (
-        r"(?:is|are|hangs?|stands?|lies?|sits?|located|situated|found|kept|stored|placed|parked|fixed|mounted|fitted"
-        r"|hidden|left|(?P<act>(?!(?:gather|assemble|meet|wait)\b)\w{3,}))"  # an act that is asked for
-    )
-    aside = r"beside|behind|beyond|opposite|outside|inside|above|under|below|next\s+to|in\s+front\s+of"
-    side = r"(?:on|to|at)\s+the\s+(?:left|right|front|back|top|bottom)(?:\s+side)?\s+of"
-    beside = rf"(?:in|on|at|between|near|{aside}|{side})"
-    ends = (
-        rf"(?=\s*(?:[^\w\s]|$)|\s+(?:of|in|on|at|by|near|{aside}|and|or|where|that|which|to|from"
-        r"|with|for|during|until|every|each)\b)"
-    )
-    # Words such as "clubhouse" and "boathouse" need not be listed.
-    noun = rf"(?:\w{{3,}}(?:house|room|hall|yard|field|ground)|{alternation(listed_words('place_nouns'))})"
-    # After these verbs, any noun tells a place, and so it does after "is beside" and the like.
-    placed = (
-        r"(?P<placed>located|situated|kept|stored|placed|parked|fixed|mounted|fitted|hidden|gather|assemble|meet|wait"
-        rf"|(?:is|are)(?=\s+(?:{aside}|{side})\b))"
-    )
-    no_place = (
-        r"(?!(?:morning|afternoon|evening|night|day|week|weekend|month|year|end|beginning|case|event|order|way)\b)"
-    )
-    article = r"(?:the|an?|our|its|your)\s+(?:[\w'’-]+\s+){0,2}?"
-    timed = r"(?:on\s+(?:[\w.:]+\s+){1,6}?)?(?:at\s+[\d:.]+\s+)?"
-    numbered = r"in\s+(?:room|hall|building|cabin|house|hut|flat)\s+(?-i:[A-Z]|\d)"  # "in room B 118"
-    return re.compile(
-        rf"\b{verb}\s+(?:\w+ly\s+)?{timed}(?:{beside}\s+{article}{noun}s?{ends}|{numbered})"
-        rf"|\b{placed}\s+{beside}\s+{article}{no_place}\w{{3,}}{ends}",
-        re.IGNORECASE,
-    )
-
-
-def says_where(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement says that the question's subject is done or located in a place, close after its name."""
-    subject, text = question.subject, statement.text
-    if _is_done_at_thing(text, subject):
-        return True
-    before = [" ".join(text[: match.start()].split()[-WITHIN_WORDS:]) for match in _SITUATED.finditer(text)]
-    return any(subject.intersection(words(name)) for name in [*before, *_PLACE_WHERE.findall(text)])

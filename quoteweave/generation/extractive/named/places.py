@@ -1,0 +1,190 @@
+"""Check by rule whether a statement tells where something is or is done, by the name of a place or by a thing."""
+
+import re
+from collections.abc import Set
+from functools import cache
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.question_words import listed_words
+from quoteweave.core.text.tokens import words
+from quoteweave.core.text.word_patterns import alternation
+from quoteweave.generation.extractive.acts.clauses import names_as_head
+from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.gate.dates import WEEKDAY
+from quoteweave.generation.relevance import QuestionTerms, says_all, with_all_alike
+from quoteweave.generation.sentence_kinds import denies
+
+ASKING_LABEL = lazy_regex(
+    r"^[^\w\n]*(?:(?P<date>When)|(?P<place>Where|Venue|Location))[^\w\n]*:\s+\S", re.IGNORECASE | re.MULTILINE
+)
+"""A line whose label is a question word, or a noun for it; its group is the kind of the question."""
+BEGINS_CLAUSE = lazy_regex(r"[,;:]\s|\b(?:and|und|et|y)\s|^\W*(?:Today|Now|Currently|At\s+present)\s")
+LEADING_ARTICLE = lazy_regex(
+    r"\W*(?:(?<=§)\s*\d+\s+)?(?:(?:the|our|your|its|their|my|his|her|der|die|das|le|la|les|el|los|las|su|sus|son|sa|ses)\s+|l['’])?",
+    re.IGNORECASE,
+)
+WITHIN_WORDS = 4
+"""The name of what is located must be among so many words before "located in"."""
+# These are no places: the owner in "a copy of Smith's letter", "November", and the doer in "held by Ada Byron".
+_NOT_A_MONTH_OR_DAY = (
+    r"(?!(?:Jan(?:uary)?|Feb(?:ruary)?|March|April|May|June|July|Aug(?:ust)?|Sept(?:ember)?|Oct(?:ober)?|Nov(?:ember)?"
+    rf"|Dec(?:ember)?|{WEEKDAY}s?)\b)"
+)
+# "The key of the tank is in the office" does not tell where the tank is.
+_OF_IT = lazy_regex(r"\s(?:of|for|to(?!\s+be\b)|from|with)\s", re.IGNORECASE)
+_SITUATED = lazy_regex(
+    r"\b(?:located|situated|based|headquartered)\s+(?:in|at|on|near)\s+(?:the\s+)?(?:\w+\s+of\s+)?[A-ZÀ-Þ]"
+)
+_PLACE_WHERE = lazy_regex(
+    r"\b(?:in|at|near)\s+[A-ZÀ-Þ][^.;]*?\bwhere\s+([^.;,]{1,60}?)\s+(?:is|are|was|were)\s+(?:located|situated|based)"
+)
+_SITUATED_ALONE = lazy_regex(r"\b(?:located|situated|based|headquartered)\b", re.IGNORECASE)
+_PLACE_NAME = lazy_regex(
+    r"\b(?:(?:in|at|from|to|near|on|into|of|en|à|bei|aus|nach)\s+(?:the\s+)?|by\s+the\s+)"
+    rf"{_NOT_A_MONTH_OR_DAY}([A-ZÀ-Þ][\w'’-]+)(?<!['’]s)(?<!s['’])(?![\w'’-])"
+)
+# A place of several words may share some of them with the question: for a deposit, "the Deposit Protection Service".
+_LONG_PLACE_NAME = lazy_regex(
+    rf"\b(?:(?:in|at|near)\s+(?:the\s+)?|by\s+the\s+){_NOT_A_MONTH_OR_DAY}((?:[A-ZÀ-Þ][\w'’-]+\s+){{1,3}}[A-ZÀ-Þ][\w'’-]+)"
+)
+_WHERE_IS = lazy_regex(r"\W*where(?:['’]s|\s+(?:is|are|can|do|does|should|must)\b)", re.IGNORECASE)
+_ADDRESS = lazy_regex(r"\b(?:at|from|on|under|see)\s+<?(?:https?:\s?//|www\.)\S", re.IGNORECASE)
+_MAIL = lazy_regex(r"\b(?:to|at)\s+<?\S+@\S+\.\w", re.IGNORECASE)
+_ASKS_WHERE_TO_TURN = lazy_regex(r"where\s+(?:do|can|should|must|may|could|to)\b", re.IGNORECASE)
+
+_ASKS_WHERE_TO_GET = lazy_regex(
+    r"\W*where\s+(?:can|could|do|does|may)\s+(?:I|we|you|one)\s+(?P<verb>buy|purchase|get|obtain|find)\b", re.IGNORECASE
+)
+_WAYS_OF_BUYING = ("sold", "bought", "purchased", "obtained", "available", "had")
+_WAYS_OF_GETTING = (*_WAYS_OF_BUYING, "served", "collected", "found")
+_HELPING = lazy_regex(r"\s+(?:is|are|can|may|be|to|only|also|\s)+$", re.IGNORECASE)
+_BEGINS_PART = lazy_regex(r"[;:]\s|,\s+(?:and|but)\s|,\s+(?=[^,]*$)")
+_NO_PLACE = (
+    r"(?!(?:morning|afternoon|evening|night|day|week|weekend|month|year|spring|summer|autumn|winter|end|beginning|start"
+    r"|time|moment|latest|case|event|order|way|price|rate|cost|charge|fee|discount|request|process|lead|hand|interest"
+    r"|range|form|middle|hurry|danger|stage|phase|future|past|making|course|state|condition|mood|minority|majority|list"
+    r"|name|increase|rise|move|work|scope|context|sense|opinion|habit|position|need|age|risk|basis|project|red)s?\b)"
+)
+_ASIDE = r"beside|behind|beyond|opposite|outside|inside|above|under|below|next\s+to|in\s+front\s+of"
+_SIDE = r"(?:on|to|at)\s+the\s+(?:left|right|front|back|top|bottom)(?:\s+side)?\s+of"
+_BESIDE = rf"(?:in|on|at|between|near|{_ASIDE}|{_SIDE})"
+_ENDS = (
+    rf"(?=\s*(?:[^\w\s]|$)|\s+(?:of|in|on|at|by|near|{_ASIDE}|and|or|where|that|which|to|from"
+    r"|with|for|during|until|every|each)\b)"
+)
+_ARTICLE = r"(?:the|an?|our|its|your)\s+(?:[\w'’-]+\s+){0,2}?"
+_AT_THING = rf"{_BESIDE}\s+{_ARTICLE}{_NO_PLACE}\w{{3,}}{_ENDS}"
+
+
+def names_place(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement names a place or a web address, or an e-mail address if it is asked where to turn."""
+    if (label := ASKING_LABEL.match(statement.text)) is not None and label.lastgroup == "place":
+        return True
+    if _SITUATED_ALONE.search(question.text):
+        return says_where(statement, question)
+    if _ASKS_WHERE_TO_TURN.match(question.text) and _MAIL.search(statement.text):
+        return True
+    if _WHERE_IS.match(question.text) and (
+        _is_at_thing(statement.text, question.subject) or is_got_at_thing(statement.text, question)
+    ):
+        return True
+    question_words = set(question.terms)
+    if any(not set(words(match[1])) <= question_words for match in _LONG_PLACE_NAME.finditer(statement.text)):
+        return True
+    places = (match[1] for match in _PLACE_NAME.finditer(statement.text) if not match[1].isupper())
+    return _ADDRESS.search(statement.text) is not None or any(
+        not set(words(name)) & set(question.terms) for name in places
+    )
+
+
+def _is_at_thing(text: str, subject: Set[str]) -> bool:
+    """Whether a clause of a text that begins with the subject, and has all of it, says at or in which thing it is."""
+    phrases = [
+        (BEGINS_CLAUSE.split(text[: match.start()])[-1], match)
+        for match in place_pattern().finditer(text)
+        if not match["act"] or set(words(match["act"])) <= subject
+    ]
+    placed = (set(words(f"{before} {match['placed']}")) for before, match in phrases if match["placed"])
+    alike = with_all_alike(subject)
+    is_there = any(_is_the_thing(before, subject) for before, match in phrases if match["is"])
+    if is_there or _is_done_at_thing(text, subject) or any(place_words <= alike for place_words in placed):
+        return True
+    return any(
+        says_all(words(f"{before} {match[0]}"), subject)
+        and not _OF_IT.search(before)
+        and not (match["placed"] or match["is"])
+        and not alike.isdisjoint(words(LEADING_ARTICLE.sub("", before, count=1).partition(" ")[0]))
+        for before, match in phrases
+    )
+
+
+def _is_done_at_thing(text: str, act: Set[str]) -> bool:
+    """Whether a text says at or in which thing an act is done: "New members register at the boathouse office"."""
+    return not denies(text) and any(
+        match["act"] and set(words(match["act"])) == act for match in place_pattern().finditer(text)
+    )
+
+
+def _is_the_thing(before: str, subject: Set[str]) -> bool:
+    return bool(subject) and set(words(LEADING_ARTICLE.sub("", before, count=1))) == subject
+
+
+def is_got_at_thing(text: str, question: QuestionTerms) -> bool:
+    """Whether a text says at which thing one gets what a question asks for: "Rolls are sold at the kiosk".
+
+    So does "You find spare fuses in the drawer". How the thing is got, by the question's verb, must not be otherwise:
+    what can be hired need not be sold.
+    """
+    asks_where = _ASKS_WHERE_TO_GET.match(question.text)
+    if asks_where is None or denies(text):
+        return False
+    thing = question.subject.difference(words(asks_where["verb"]))
+    passive, active = _got_patterns()
+    ways = _WAYS_OF_BUYING if asks_where["verb"].casefold() in {"buy", "purchase"} else _WAYS_OF_GETTING
+    got = (
+        _BEGINS_PART.split(text[: match.start()])[-1]
+        for match in passive.finditer(text)
+        if match["way"].casefold() in ways
+    )
+    is_got = any(thing <= set(words(before)) and names_as_head(_HELPING.sub("", before), thing) for before in got)
+    found = (match for match in active.finditer(text) if match["verb"].casefold() in question.text.casefold().split())
+    return bool(thing) and (is_got or any(set(words(match["what"])) == thing for match in found))
+
+
+@cache
+def _got_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    passive = rf"\b(?P<way>{'|'.join(_WAYS_OF_GETTING)})\s+(?:\w+ly\s+)?{_AT_THING}"
+    active = rf"\b(?P<verb>find|get|buy|obtain)\s+(?P<what>[^,;:.]{{2,40}}?)\s+{_AT_THING}"
+    return re.compile(passive, re.IGNORECASE), re.compile(active, re.IGNORECASE)
+
+
+@cache
+def place_pattern() -> re.Pattern[str]:
+    """Where something is, told by a thing without a name: "hangs beside the chandlery door", "is in the old mill"."""
+    verb = (
+        r"(?:is|are|hangs?|stands?|lies?|sits?|located|situated|found|kept|stored|placed|parked|fixed|mounted|fitted"
+        r"|hidden|left|(?P<act>(?!(?:gather|assemble|meet|wait)\b)\w{3,}))"  # an act that is asked for
+    )
+    # Words such as "clubhouse" and "boathouse" need not be listed.
+    noun = rf"(?:\w{{3,}}(?:house|room|hall|yard|field|ground)|{alternation(listed_words('place_nouns'))})"
+    # After these verbs, any noun tells a place, and so it does after "is beside" and the like.
+    placed = (
+        r"(?P<placed>located|situated|kept|stored|placed|parked|fixed|mounted|fitted|hidden|gather|assemble|meet|wait"
+        rf"|(?:is|are)(?=\s+(?:{_ASIDE}|{_SIDE})\b))"
+    )
+    timed = r"(?:on\s+(?:[\w.:]+\s+){1,6}?)?(?:at\s+[\d:.]+\s+(?:[ap]\.?m\.?\s+)?)?"
+    numbered = r"in\s+(?:room|hall|building|cabin|house|hut|flat)\s+(?-i:[A-Z]|\d)"  # "in room B 118"
+    return re.compile(
+        rf"\b{verb}\s+(?:\w+ly\s+)?{timed}(?:{_BESIDE}\s+{_ARTICLE}{noun}s?{_ENDS}|{numbered})"
+        rf"|\b{placed}\s+{timed}{_AT_THING}|\b(?P<is>is|are)\s+{_AT_THING}",
+        re.IGNORECASE,
+    )
+
+
+def says_where(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement says that the question's subject is done or located in a place, close after its name."""
+    subject, text = question.subject, statement.text
+    if _is_done_at_thing(text, subject):
+        return True
+    before = [" ".join(text[: match.start()].split()[-WITHIN_WORDS:]) for match in _SITUATED.finditer(text)]
+    return any(subject.intersection(words(name)) for name in [*before, *_PLACE_WHERE.findall(text)])

@@ -1,0 +1,155 @@
+"""Plain questions on everyday texts whose grammar says what answers them, each beside near misses."""
+
+import pytest
+from harbour_quotes import ask, context, quote
+
+from quoteweave.generation.extractive.criteria.ellipsis import filled_in_clauses
+from quoteweave.generation.gate.dates import months_within
+
+LOCK = "How do I turn on the child lock?"
+SWARMS = "In 2023, members caught 41 swarms, nine of them were in church towers."
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Where can I buy rolls?", "Fresh rolls are sold at the kiosk on the market square from 6:30 am."),
+        ("Where can I buy season tickets?", "Season tickets are sold at the till; a photograph is needed."),
+        ("Where do I find spare fuses?", "You will find spare fuses in the drawer below the cooker."),
+        ("Where can I get coffee?", "Coffee and sandwiches are to be had in the saloon."),
+        ("Where is the key?", "The key is in the small safe beside the door."),
+        ("Where do helpers meet?", "Helpers meet at 9 am at the slipway."),
+        (LOCK, "The child lock is turned on by pressing both arrow keys."),
+        ("How do I turn off the radio?", "The radio is switched off by pressing the red key."),
+        ("When is the hot water turned off?", "The hot water is switched off from November to February."),
+        ("How long is the bridge?", "The bridge, 62 metres long, may be used by cyclists."),
+        ("How many lessons does a course have?", "A course comprises twelve lessons and costs 110 euros."),
+        ("May I bring my dog?", "Dogs must stay outside."),
+        ("Can I bring a phone?", "Mobile phones have to stay at home."),
+        ("Are towels included?", "Towels are not included."),
+        ("Are towels included?", "Bed linen is included, towels are not."),
+        ("How much is a sun bed?", "A locker costs 1 euro, a sun bed 4 euros a day."),
+        ("How high is the smallest grant?", "The largest grant is 6,000 euros, the smallest 500 euros."),
+        (
+            "When is the blue bin emptied?",
+            "The grey bin is emptied on Mondays, and the blue one on every second Friday.",
+        ),
+        ("How many swarms were in church towers?", SWARMS),
+        ("What is the rent in July?", "The rent is 840 euros in spring and 1,120 euros from June to August."),
+        ("How much did the Heron cost?", "The Heron was bought for 1,870 euros."),
+        ("How much do knives cost?", "A knife costs 9 euros."),
+    ],
+)
+def test_a_plain_sentence_answers(question: str, text: str) -> None:
+    assert ask(question, context([text])).text.startswith(text.rstrip("."))
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Where can I buy rolls?", "Rolls are sold at the weekend."),
+        ("Where can I buy rolls?", "Roll holders are sold at the kiosk."),
+        ("Where can I buy rolls?", "Rolls are not sold at the kiosk."),
+        ("Where can I buy a boat?", "Boats are hired at the kiosk."),
+        ("Where can I hire a boat?", "Boats are sold at the kiosk."),
+        ("Where can I get a map?", "The map is available in the spring."),
+        ("Where do I find the fuses?", "You will find the fuse wire in the drawer below the cooker."),
+        ("Where is the key?", "The key of the shed is in the small safe beside the door."),
+        ("Where is the key?", "The key is in a poor state."),
+        ("Where is the shed key?", "The house key is in the small safe."),
+        ("Where do helpers meet?", "Members meet at 9 am at the slipway, helpers get a cake."),
+        (LOCK, "The child lock is turned off by pressing both arrow keys."),
+        (LOCK, "The child lock is not turned on by pressing both arrow keys."),
+        ("How long is the bridge?", "The path to the bridge, 62 metres long, is steep."),
+        ("How high is the bridge?", "The bridge, 62 metres long, may be used by cyclists."),
+        ("How long is the old bridge?", "The new bridge, 62 metres long, may be used by cyclists."),
+        ("How many members does the club have?", "The club includes 7 junior members."),
+        ("May I bring my cat?", "Dogs must stay outside."),
+        ("Is parking included?", "Bed linen is included, towels are not."),
+        ("Is the door locked?", "If the door is locked, ring the bell."),
+        ("How high is the middle grant?", "The largest grant is 6,000 euros, the smallest 500 euros."),
+        ("When is the green bin emptied?", "The grey bin is emptied on Mondays, and the blue one on Fridays."),
+        ("How many swarms were in church towers in 2022?", SWARMS),
+        ("What is the rent in April?", "The rent is 840 euros in winter and 1,120 euros from June to August."),
+        ("How many guests came in July?", "From June to August, 300 guests came."),
+        ("How much did the Heron cost?", "The Heron was repaired by the yard Lemke for 1,870 euros."),
+        ("What does the boat cost?", "The oars of the boat are sold for 70 euros."),
+        ("What does the boat cost?", "The boat oars are sold for 70 euros."),
+    ],
+)
+def test_what_is_said_of_another_thing_act_or_time_does_not(question: str, text: str) -> None:
+    assert ask(question, context([text])).status != "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "section", "text", "answers"),
+    [
+        ("Where is the key to the flat?", "Arrival", "The key is in the small safe beside the door.", True),
+        ("How high is the deposit for the flat?", "Rent", "The deposit of 500 euros is paid on arrival.", True),
+        ("Where do the guests of the flat meet?", "Arrival", "We meet on Mondays at 7 pm in the garden.", False),
+        ("Where is the key to the shed?", "Arrival", "The key is in the small safe beside the door.", False),
+        ("How high is the deposit for the boat?", "Rent", "The deposit of 500 euros is paid on arrival.", False),
+        ("Where is the key to the flat?", "Bicycle shed", "The key is in the small safe beside the door.", False),
+    ],
+)
+def test_what_the_document_is_about_need_not_be_repeated(question: str, section: str, text: str, answers: bool) -> None:
+    fields = {"document": "flat.md", "has_pages": False}
+    other = quote("Hand the key over on departure, or pay 80 euros.", section="Departure", **fields)
+    others = [other] if section == "Bicycle shed" else []
+    given = context([quote(text, section=section, **fields), *others])
+    assert (ask(question, given).status == "answered") == answers
+
+
+def test_we_are_those_of_whom_the_document_is() -> None:
+    met = quote("We meet on Fridays at 7.30 pm in the schoolhouse.", section="Meetings", document="beekeepers.md")
+    assert ask("Where do the beekeepers meet?", context([met])).status == "answered"
+    assert ask("Where do the fishermen meet?", context([met])).status != "answered"
+
+
+def test_the_year_of_the_title_is_that_of_what_it_says() -> None:
+    told = quote(
+        "The pool has three basins. It opens on 10 May.", section="Pool: times and prices 2025", document="p.md"
+    )
+    given = context([told]).model_copy(update={"titles": {"p.md": "Pool: times and prices 2025"}})
+    assert ask("When does the pool open in 2025?", given).status == "answered"
+    assert ask("When does the pool open in 2024?", given).status != "answered"
+
+
+TIMES = "Months | Monday | Weekend\nMay | closed | 9:00 - 19:00\nJune to August | 12:00 - 20:00 | 8:00 - 20:00"
+
+
+def test_a_row_of_months_is_that_of_each() -> None:
+    table = quote(TIMES, layout="table", caption="Opening times", image="ab/ab.png")
+    assert "12:00" in ask("What are the opening times on Mondays in July?", context(images=[table])).text
+    april = ask("What are the opening times on Mondays in April?", context(images=[table]))
+    assert april.status != "answered"
+
+
+@pytest.mark.parametrize(
+    ("text", "clauses"),
+    [
+        ("Linen is included, towels are not.", ["Towels are not included."]),
+        ("A locker costs 1 euro, a sun bed 4 euros.", ["A sun bed costs 4 euros."]),
+        ("The fee is due by 3 May, the remainder by 11 June.", ["The remainder is due by 11 June."]),
+        ("In 2023 it had 164 members; 52 of them were pupils.", ["In 2023 52 members were pupils."]),
+        ("We saw 12 gardens with 3 tunnels; 4 of them were new.", []),
+        ("It closes at 8 pm, on Saturdays at 6 pm.", []),
+        ("The lake is 3 km long, at most 40 m deep.", []),
+        ("The rent is 840 euros in winter and 1,120 euros in summer.", []),
+    ],
+)
+def test_a_clause_is_filled_in_from_the_one_before(text: str, clauses: list[str]) -> None:
+    assert filled_in_clauses(text) == clauses
+
+
+@pytest.mark.parametrize(
+    ("text", "months"),
+    [
+        ("from November to January", {"novemb", "decemb", "januari"}),
+        ("10 May to 4 August", {"june", "juli"}),
+        ("June 2024 to August 2025", set()),
+        ("May or June", set()),
+    ],
+)
+def test_months_are_within_a_span_that_holds_them_wholly(text: str, months: set[str]) -> None:
+    assert months_within(text) == months
