@@ -9,8 +9,8 @@ import pytest
 from quoteweave.core.text import foreign_languages, grammar, tokens
 
 _UNCOMMON = (
-    "alike around_forms colours comparing document_subjects forms happening headings language_names measured occasions "
-    "phrases place_nouns quantities requesting versus"
+    "alike around_forms colours comparing document_subjects forms happening headings inflections language_names "
+    "measured occasions phrases place_nouns quantities requesting versus"
 )
 _ROMANCE = f"{_UNCOMMON} calculations extremes instructing light limits opposites beside_prohibiting prohibiting"
 _FEW = f"{_ROMANCE} after_comparison asking_after changing compared compared_with comparison_fillers"

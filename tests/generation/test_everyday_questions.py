@@ -38,6 +38,7 @@ SWARMS = "In 2023, members caught 41 swarms, nine of them were in church towers.
         ("What is the rent in July?", "The rent is 840 euros in spring and 1,120 euros from June to August."),
         ("How much did the Heron cost?", "The Heron was bought for 1,870 euros."),
         ("How much do knives cost?", "A knife costs 9 euros."),
+        ("What does the wax melter cost?", "The wax melter is free of charge, but must be booked."),
     ],
 )
 def test_a_plain_sentence_answers(question: str, text: str) -> None:
@@ -75,6 +76,8 @@ def test_a_plain_sentence_answers(question: str, text: str) -> None:
         ("How much did the Heron cost?", "The Heron was repaired by the yard Lemke for 1,870 euros."),
         ("What does the boat cost?", "The oars of the boat are sold for 70 euros."),
         ("What does the boat cost?", "The boat oars are sold for 70 euros."),
+        ("What does the boat cost?", "The fuel of the boat is free of charge."),
+        ("What does the wax melter cost?", "The wax melter is free of charge for pupils."),
     ],
 )
 def test_what_is_said_of_another_thing_act_or_time_does_not(question: str, text: str) -> None:
@@ -113,6 +116,25 @@ def test_the_year_of_the_title_is_that_of_what_it_says() -> None:
     given = context([told]).model_copy(update={"titles": {"p.md": "Pool: times and prices 2025"}})
     assert ask("When does the pool open in 2025?", given).status == "answered"
     assert ask("When does the pool open in 2024?", given).status != "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "text", "answers"),
+    [
+        ("When is the next meeting?", "Next meeting", "25 June 2024, 6 pm, room 12.", True),
+        ("When is the next trip?", "Next meeting", "25 June 2024, 6 pm, room 12.", False),
+        ("When was the next meeting announced?", "Next meeting", "25 June 2024, 6 pm, room 12.", False),
+        ("When is the next meeting?", "Next meeting", "25 June 2024: the hall is painted.", False),
+        ("How do I change the hours of night mode?", "Night mode", "To change the hours, turn the knob.", True),
+        ("How do I change the hours of day mode?", "Night mode", "To change the hours, turn the knob.", False),
+        ("How do I leave night mode?", "Night mode", "To change the hours, turn the knob.", False),
+    ],
+)
+def test_a_heading_names_what_the_sentence_below_tells_of(
+    question: str, heading: str, text: str, answers: bool
+) -> None:
+    below = quote(text, section=heading, document="minutes.md", has_pages=False)
+    assert (ask(question, context([below])).status == "answered") == answers
 
 
 TIMES = "Months | Monday | Weekend\nMay | closed | 9:00 - 19:00\nJune to August | 12:00 - 20:00 | 8:00 - 20:00"

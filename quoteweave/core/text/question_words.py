@@ -130,6 +130,8 @@ def verbs_of(question: str) -> frozenset[str]:
 def with_phrases_as_words(question: str, texts: Iterable[str]) -> str:
     """Replace phrases of a question by a word with the same meaning, except phrases that the texts contain themselves.
 
+    Another phrase takes their place only if the texts contain it.
+
     >>> with_phrases_as_words("How can I sign up?", ["Register here."])
     'How can I register?'
     >>> with_phrases_as_words("When do I hand in receipts?", ["Receipts are handed in on Fridays."])
@@ -139,7 +141,12 @@ def with_phrases_as_words(question: str, texts: Iterable[str]) -> str:
     if not pattern.search(question):
         return question
     known = {_stems(phrase) for text in texts for phrase in pattern.findall(text)}
-    return pattern.sub(lambda match: match[0] if _stems(match[0]) in known else word_of[match[0].casefold()], question)
+
+    def replacement(match: re.Match[str]) -> str:
+        same = word_of[match[0].casefold()]
+        return match[0] if _stems(match[0]) in known or (" " in same and _stems(same) not in known) else same
+
+    return pattern.sub(replacement, question)
 
 
 def _stems(phrase: str) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ from quoteweave.generation.extractive.asked_nouns import EXAMPLE, IN_EXAMPLE, is
 from quoteweave.generation.extractive.foreign.kinds import tells_foreign_kind
 from quoteweave.generation.extractive.named.answer_names import ASKS_WHO_DID, names_colour, names_person
 from quoteweave.generation.extractive.named.places import names_place
+from quoteweave.generation.extractive.named.prices import MONEY_IN_WORDS, tells_free
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.extractive.tables.row_lookup import PERSON, name_other_doers
 from quoteweave.generation.gate.amounts import Amount
@@ -63,10 +64,6 @@ _DEFINES = lazy_regex(
 _MEASURED_EXTENT = lazy_regex(
     r"(?:\d[\d.,]*[\s-]*|(?:[^\W\d]+[\s-]+){0,2})[^\W\d]+[\s-]+(?:high|tall|deep|wide|long|thick|hoch|tief|breit|lang|dick)\b",
     re.IGNORECASE,
-)
-# Pounds are also a weight, so they cannot be a unit of money alone.
-_MONEY_IN_WORDS = lazy_regex(
-    r"(?i)\d\s+(?:[mb]illion\s)?(?:pounds?|pence|cents?|crowns?|rupees|pesos|roubles|yuan|kron(?:a|or|er))\b"
 )
 # "Boats longer than 15 metres moor at the quay" tells nothing about the quay.
 _LIMITED_NOUN = lazy_regex(
@@ -244,9 +241,11 @@ def _has_price(statement: Statement, question: QuestionTerms) -> bool:
     if question.quantity is not None:  # "How much does it weigh?"
         return _has_amount(statement, question)
     text = statement.text if statement.is_of_cells else own_amounts(statement.text, question.text)
-    amounts, named = new_facts(text, question.text)[1], _MONEY_IN_WORDS.search(text) is not None
+    amounts, named = new_facts(text, question.text)[1], MONEY_IN_WORDS.search(text) is not None
     if asks_change(question.text):
         return any(not amount.year for amount in amounts)
+    if tells_free(statement.text, question):
+        return True
     return any(amount.is_money for amount in amounts) or ((statement.is_of_cells or named) and bool(amounts))
 
 

@@ -31,6 +31,7 @@ from quoteweave.generation.extractive.named.answer_names import (
     tells_who_may,
 )
 from quoteweave.generation.extractive.named.places import ASKING_LABEL, is_got_at_thing, says_where
+from quoteweave.generation.extractive.named.prices import is_sold_for
 from quoteweave.generation.extractive.named.stated_names import asks_name, tells_name
 from quoteweave.generation.extractive.statements import Statement, quotes_of
 from quoteweave.generation.extractive.tables.implied_by_cells import is_row_asked
@@ -85,11 +86,6 @@ _LETS = lazy_regex(
     r"[^,;:.]{2,60}?\s(?:may|can|(?:may|must|can)\s?not)\s+(?:also\s+)?(?:bring|take|have|keep|use)\s+(?P<thing>[^,;:.]+)",
     re.IGNORECASE,
 )
-_SOLD_FOR = lazy_regex(
-    r"\W*(?P<thing>[^,;:.]{2,60}?)\s+(?:is|are|was|were|can\s+be)\s+(?:\w+ly\s+)?(?:sold|bought|purchased|acquired|available)\b"
-    r"[^,;:.]{0,40}?\s(?:for|at)\s+(?:[$€£]\s?\d|\d[\d.,]*\s(?:euros?|dollars?|pounds?|€)(?!\w))",
-    re.IGNORECASE,
-)
 _ASKS_OF_IT = lazy_regex(r"\b(?:is|was|does|did|will)\s+it\b", re.IGNORECASE)
 _TIME = (
     rf"(?:{WEEKDAY}s?\b|(?:{'|'.join(MONTHS)})\b|(?:the\s+)?\d|noon\b|midday\b|midnight\b|every\b|each\b"
@@ -99,6 +95,11 @@ _CLOCK = r"\d{1,2}(?:[.:]\d\d)?(?:\s?[ap]\.?m\.?)?"
 # "From 22:00 to 6:00", and "Mondays to Fridays, 9 am - 5 pm"; a single day may be that of anything.
 _BEGINS_WITH_HOURS = lazy_regex(
     rf"\W*(?:(?:open|daily|every|day|from|on|between|to|until|and|–|-|{WEEKDAY}s?)[\s,:]+)*+{_CLOCK}\s*(?:to|until|till|and|[–-])\s*{_CLOCK}",
+    re.IGNORECASE,
+)
+# A date, and a time and a place: "25 June 2024, 6 pm, room 12".
+_IS_DATE = lazy_regex(
+    rf"\W*(?:{WEEKDAY},?\s+)?\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:{'|'.join(MONTHS)})(?:\s+\d{{4}})?(?:,\s+[^,;:.]{{1,30}}){{0,3}}\W*",
     re.IGNORECASE,
 )
 _COUNTED = lazy_regex(r"\W*\d[\d.,/]*\s*(?P<unit>[^\W\d_]*)(?P<rest>.*)")
@@ -168,12 +169,17 @@ def label_of(text: str, question: QuestionTerms | None = None) -> frozenset[str]
 def heading_of_times(statement: Statement, question: QuestionTerms) -> frozenset[str]:
     """The words of the heading right above a statement that begins with hours, if it says which: "Quiet hours".
 
-    What is closed or forbidden then is so in times of rest alone.
+    What is closed or forbidden then is so in times of rest alone. A date is that of what the heading names, "Next
+    meeting".
     """
     heading, terms = words(statement.above or statement.quote.section or ""), set(question.terms)
     is_asked = question.asks == "date" or (question.asks == "statement" and heading[-1:] == [*question.terms[-1:]])
     is_first = statement.sentence_index == (1 if run_in_heading(statement.quote.text) else 0)
-    if not is_first or not is_asked or not heading or heading[-1] not in _TIMES or SAYS_PAST.search(question.text):
+    if not is_first or not is_asked or not heading or SAYS_PAST.search(question.text):
+        return frozenset()
+    if question.asks == "date" and _IS_DATE.fullmatch(statement.text):
+        return frozenset(heading)
+    if heading[-1] not in _TIMES:
         return frozenset()
     denied = _NO_SUCH_TIME.search(statement.text) is not None and _REST.isdisjoint(heading)
     has_hours = not denied and _BEGINS_WITH_HOURS.match(statement.text) is not None
@@ -218,7 +224,7 @@ def dispensable_words(
         return subject
     if question.asks == "place" and is_got_at_thing(statement.text, question):
         return subject
-    if question.asks == "money" and _is_sold_for(statement.text, question):
+    if question.asks == "money" and is_sold_for(statement.text, question):
         return frozenset(words("cost price"))
     if question.asks in NUMBER_KINDS and statement.quote.layout == "list":
         return _acts_of_list(statement, subject, context)
@@ -228,12 +234,6 @@ def dispensable_words(
     permits = _PERMITS.match(statement.text) or _LETS.match(statement.text)
     of_thing = permits is not None and set(head_nouns(permits["thing"])) & set(head_nouns(permission_question["thing"]))
     return frozenset(words(permission_question["verb"])) if of_thing else frozenset()
-
-
-def _is_sold_for(text: str, question: QuestionTerms) -> bool:
-    """Whether a text tells for what the thing is sold whose price is asked for, unlike "The oars of the boat"."""
-    sold = _SOLD_FOR.match(text)
-    return sold is not None and not question.subject.isdisjoint(head_nouns(sold["thing"]))
 
 
 def _acts_of_list(statement: Statement, subject: frozenset[str], context: Context) -> frozenset[str]:

@@ -108,7 +108,7 @@ CLEARLY_FIRST_SHARE = 2 / 3
 """Factor for these least shares, for the statement that a model ranks clearly first."""
 
 _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
-_INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
+_INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no", "steps"})
 # A text that denies one of these words only answers whether something is allowed, and not what is.
 _ALLOWING = frozenset(words("allowed permitted covered included"))
 _FORBIDDING = frozenset(words(" ".join(may_not for _, may_not in permission_words())))
@@ -297,6 +297,8 @@ class AnswerCriteria:
         may_be_in_heading = (analysis.asks in _INTRODUCED_KINDS or analysis.asks_denied) and not analysis.asks_front
         if analysis.asks == "amount":  # a part of what the heading names may have another weight
             may_be_in_heading = begins_with_act(text, analysis.text)
+        if analysis.asks == "steps":  # "To change the hours, turn the knob", under "Night mode"
+            may_be_in_heading = text.startswith("To ")
         return may_be_in_heading and statement.quote.kind == "text" and text.endswith((".", "!"))
 
     def _words_of_statement(self, statement: Statement) -> frozenset[str]:

@@ -72,7 +72,7 @@ _ENDS = (
     rf"(?=\s*(?:[^\w\s]|$)|\s+(?:of|in|on|at|by|near|{_ASIDE}|and|or|where|that|which|to|from"
     r"|with|for|during|until|every|each)\b)"
 )
-_ARTICLE = r"(?:the|an?|our|its|your)\s+(?:[\w'’-]+\s+){0,2}?"
+_ARTICLE = r"(?:the|an?|our|its|your)\s+(?:(?!of\b)[\w'’-]+\s+){0,2}?"
 _AT_THING = rf"{_BESIDE}\s+{_ARTICLE}{_NO_PLACE}\w{{3,}}{_ENDS}"
 
 
@@ -176,7 +176,7 @@ def place_pattern() -> re.Pattern[str]:
     numbered = r"in\s+(?:room|hall|building|cabin|house|hut|flat)\s+(?-i:[A-Z]|\d)"  # "in room B 118"
     return re.compile(
         rf"\b{verb}\s+(?:\w+ly\s+)?{timed}(?:{_BESIDE}\s+{_ARTICLE}{noun}s?{_ENDS}|{numbered})"
-        rf"|\b{placed}\s+{timed}{_AT_THING}|\b(?P<is>is|are)\s+{_AT_THING}",
+        rf"|\b{placed}\s+{timed}{_AT_THING}|\b(?P<is>is|are)\s+{_AT_THING}(?!\s+of\b)",
         re.IGNORECASE,
     )
 
