@@ -1,6 +1,7 @@
 """Plain questions on everyday texts whose grammar says what answers them, each beside near misses."""
 
 import pytest
+from builders import QuoteFields
 from harbour_quotes import ask, context, quote
 
 from quoteweave.generation.extractive.criteria.ellipsis import filled_in_clauses
@@ -72,6 +73,7 @@ def test_a_plain_sentence_answers(question: str, text: str) -> None:
         ("When is the green bin emptied?", "The grey bin is emptied on Mondays, and the blue one on Fridays."),
         ("How many swarms were in church towers in 2022?", SWARMS),
         ("What is the rent in April?", "The rent is 840 euros in winter and 1,120 euros from June to August."),
+        ("How much is a week in July?", "From June to August: 62 euros, 390 euros."),
         ("How many guests came in July?", "From June to August, 300 guests came."),
         ("How much did the Heron cost?", "The Heron was repaired by the yard Lemke for 1,870 euros."),
         ("What does the boat cost?", "The oars of the boat are sold for 70 euros."),
@@ -96,7 +98,7 @@ def test_what_is_said_of_another_thing_act_or_time_does_not(question: str, text:
     ],
 )
 def test_what_the_document_is_about_need_not_be_repeated(question: str, section: str, text: str, answers: bool) -> None:
-    fields = {"document": "flat.md", "has_pages": False}
+    fields: QuoteFields = {"document": "flat.md", "has_pages": False}
     other = quote("Hand the key over on departure, or pay 80 euros.", section="Departure", **fields)
     others = [other] if section == "Bicycle shed" else []
     given = context([quote(text, section=section, **fields), *others])
@@ -107,6 +109,9 @@ def test_we_are_those_of_whom_the_document_is() -> None:
     met = quote("We meet on Fridays at 7.30 pm in the schoolhouse.", section="Meetings", document="beekeepers.md")
     assert ask("Where do the beekeepers meet?", context([met])).status == "answered"
     assert ask("Where do the fishermen meet?", context([met])).status != "answered"
+    letter = quote("We meet on Monday at 7:45 in the school yard.", section="Travel", document="letter.md")
+    sent = context([letter]).model_copy(update={"titles": {"letter.md": "Letter to parents"}})
+    assert ask("Where do the parents meet?", sent).status != "answered"
 
 
 def test_the_year_of_the_title_is_that_of_what_it_says() -> None:

@@ -66,6 +66,7 @@ from quoteweave.generation.extractive.whole_document.front_matter_answer import 
     front_matter_located,
 )
 from quoteweave.generation.extractive.whole_document.structure_answer import structure_answer
+from quoteweave.generation.gate.dates import months_within
 from quoteweave.generation.relevance import (
     QuestionTerms,
     WeighedQuestion,
@@ -367,7 +368,8 @@ def _asks_of_several_documents(question: str, context: Context) -> bool:
 
 
 def _quote_words(context: Context) -> list[frozenset[str]]:
-    return [words_with_headings(hit.quote) for hit in context.hits]
+    """The words of each quote, with the months within its spans of months: what is in none of them weighs most."""
+    return [words_with_headings(hit.quote) | months_within(hit.quote.all_text()) for hit in context.hits]
 
 
 def _mark_computed(answer: Answer, statements: Sequence[Statement]) -> Answer:

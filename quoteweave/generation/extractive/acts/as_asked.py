@@ -218,8 +218,8 @@ def _gives_part_alone(text: str, question: str, subject: Iterable[str]) -> bool:
     if part is None or owner is None or _SAYS_PART.search(question) or _DIGIT.search(text[: part.start()]):
         return False
     behind, owner_words = text[part.end() :], set(words(owner[1])).intersection(subject)
-    counted = words(counted_noun(question))
-    if counted and (whole := _CONTAINS_NUMBER.match(text, part.start())) and words(whole["noun"]) == counted:
+    contains = _CONTAINS_NUMBER.match(text, part.start())
+    if contains is not None and words(contains["noun"]) == words(counted_noun(question)):
         return False  # a course that "comprises twelve lessons" has these
     return _DIGIT.search(behind) is not None and not owner_words <= set(words(behind))
 

@@ -55,7 +55,7 @@ from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.asked_headings import tells_use, words_above
 from quoteweave.generation.extractive.asked_nouns import asked_noun, is_entry
 from quoteweave.generation.extractive.criteria.adjacent_words import adjacent_pairs, implied_by_article, keeps_adjacent
-from quoteweave.generation.extractive.criteria.antecedents import tells_what_we_do, words_named_before
+from quoteweave.generation.extractive.criteria.antecedents import words_for_us, words_named_before
 from quoteweave.generation.extractive.criteria.document_years import DocumentYears
 from quoteweave.generation.extractive.foreign.kinds import words_with_value
 from quoteweave.generation.extractive.locating import group_by_page
@@ -308,9 +308,7 @@ class AnswerCriteria:
         """
         analysis = self._question.analysis
         implied = words_named_before(statement, self._question, tuple(self._subject), self._asked_noun)
-        implied |= self._words_not_needed(statement)
-        if tells_what_we_do(statement.text, self._question):
-            implied |= self._document_words(statement)
+        implied |= self._words_not_needed(statement) | words_for_us(statement, self._question, self._context)
         implied |= words_of_heading_meant(statement) | words_of_cells(statement, self._question)
         implied |= implied_by_article(statement.text, statement.quote.text, self._pairs)
         if analysis.asks in _FACTOID_KINDS and "-" in statement.text:

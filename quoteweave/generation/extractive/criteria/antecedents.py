@@ -1,9 +1,11 @@
 """Tell what "It" and "We" at the beginning of a sentence stand for."""
 
+import re
 from collections.abc import Sequence, Set
 
+from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
 from quoteweave.generation.extractive.named.answer_names import ASKS_WHO_DID
@@ -12,6 +14,7 @@ from quoteweave.generation.gate.dates import RECENT_YEAR
 from quoteweave.generation.relevance import QuestionTerms, says_all
 
 _SAYS_WE = lazy_regex(r"We\s")
+_ADDRESSED = lazy_regex(r"\b(?:to|for)\s.*", re.IGNORECASE)
 
 
 def words_named_before(
@@ -32,6 +35,12 @@ def words_named_before(
     return frozenset(words(statement.before)) if tells_itself else frozenset()
 
 
-def tells_what_we_do(text: str, question: QuestionTerms) -> bool:
-    """Whether a sentence says that "we", those of whom its document is, do what is asked: "We meet on Fridays"."""
-    return _SAYS_WE.match(text) is not None and tells_asked_act(text, question.text)
+def words_for_us(statement: Statement, question: QuestionTerms, context: Context) -> frozenset[str]:
+    """The words of a document's name and title, for whose people "we" stands, if they do what is asked.
+
+    In a "Letter to parents", these are not the parents.
+    """
+    if _SAYS_WE.match(statement.text) is None or not tells_asked_act(statement.text, question.text):
+        return frozenset()
+    title = _ADDRESSED.sub(" ", context.titles.get(statement.document, ""))
+    return frozenset(name_words(statement.document)).union(words(title))

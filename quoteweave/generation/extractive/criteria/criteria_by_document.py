@@ -65,11 +65,13 @@ class CriteriaByDocument:
             return False
         text, document = self._weighed.terms.text, statement.document
         about = words_of_whole_document(text, self._context, document).union(name_words(document))
-        thing, rest = frozenset(words(self._thing["thing"])), self._weighed.terms.subject
-        if not thing or not thing <= about:
+        thing_words, rest = frozenset(words(self._thing["thing"])), self._weighed.terms.subject
+        if not thing_words or not thing_words <= about:
             return False
         heading = words_of_heading(statement.above or statement.quote.section or "")
         other_quotes = (
             quote for quote in quotes_of(self._context, document) if quote.section != statement.quote.section
         )
-        return heading <= about | rest or not any(rest - thing <= set(quote_words(quote)) for quote in other_quotes)
+        return heading <= about | rest or not any(
+            rest - thing_words <= set(quote_words(quote)) for quote in other_quotes
+        )

@@ -62,8 +62,8 @@ def filled_in_clauses(text: str) -> list[str]:
 def _clauses(text: str) -> Iterator[str]:
     if (denied := _DENIED.match(text)) is not None:
         yield f"{denied['thing']} {denied['be']} not {denied['done']}"
-    if (left_out := _VERB_LEFT_OUT.match(text)) is not None and (thing := _whole_thing(left_out)):
-        yield f"{thing} {left_out['verb']} {left_out['behind'].strip()}"
+    if (left_out := _VERB_LEFT_OUT.match(text)) is not None and (named := _whole_thing(left_out)):
+        yield f"{named} {left_out['verb']} {left_out['behind'].strip()}"
     if (of_them := _OF_THEM.search(text)) is not None:
         nouns = {match["noun"] for match in _COUNTED.finditer(text, 0, of_them.start())}
         if len(nouns) == 1:
@@ -72,8 +72,8 @@ def _clauses(text: str) -> Iterator[str]:
 
 def _whole_thing(left_out: re.Match[str]) -> str:
     """What the clause with a verb left out is about, with the noun of the clause before if it has none of its own."""
-    thing, noun = left_out["thing"], left_out["first"].split()[-1]
-    lacks_noun = _LACKS_NOUN.fullmatch(thing)
+    phrase, noun = left_out["thing"], left_out["first"].split()[-1]
+    lacks_noun = _LACKS_NOUN.fullmatch(phrase)
     if lacks_noun is None:
-        return thing
-    return f"{thing[: lacks_noun.start('one')]}{noun}" if lacks_noun["one"] else f"{thing} {noun}"
+        return phrase
+    return f"{phrase[: lacks_noun.start('one')]}{noun}" if lacks_noun["one"] else f"{phrase} {noun}"

@@ -138,17 +138,20 @@ def is_got_at_thing(text: str, question: QuestionTerms) -> bool:
     asks_where = _ASKS_WHERE_TO_GET.match(question.text)
     if asks_where is None or denies(text):
         return False
-    thing = question.subject.difference(words(asks_where["verb"]))
+    thing_words = question.subject.difference(words(asks_where["verb"]))
     passive, active = _got_patterns()
     ways = _WAYS_OF_BUYING if asks_where["verb"].casefold() in {"buy", "purchase"} else _WAYS_OF_GETTING
-    got = (
+    texts_before = (
         _BEGINS_PART.split(text[: match.start()])[-1]
         for match in passive.finditer(text)
         if match["way"].casefold() in ways
     )
-    is_got = any(thing <= set(words(before)) and names_as_head(_HELPING.sub("", before), thing) for before in got)
-    found = (match for match in active.finditer(text) if match["verb"].casefold() in question.text.casefold().split())
-    return bool(thing) and (is_got or any(set(words(match["what"])) == thing for match in found))
+    is_got = any(
+        thing_words <= set(words(before)) and names_as_head(_HELPING.sub("", before), thing_words)
+        for before in texts_before
+    )
+    matches = (match for match in active.finditer(text) if match["verb"].casefold() in question.text.casefold().split())
+    return bool(thing_words) and (is_got or any(set(words(match["what"])) == thing_words for match in matches))
 
 
 @cache
