@@ -68,6 +68,7 @@ _ASKED_PARTICIPLE = lazy_regex(
 )
 _ENDS_IN_BE_OR_NOT = lazy_regex(r"\b(?:be|been|being|not)\s+$", re.IGNORECASE)
 _ENDS_IN_ADVERB = lazy_regex(r"\s(?:first|last|ever|originally|officially|finally)\s*$", re.IGNORECASE)
+_ENDS_IN_TAKE = lazy_regex(r"\s(?:takes?|took|taken|taking)\s*$", re.IGNORECASE)
 _HAS_BE = lazy_regex(r"\bbe\s", re.IGNORECASE)
 _ENDS_OR_PREPOSITION = lazy_regex(rf"\W*$|\s*(?:{PREPOSITIONS})\b", re.IGNORECASE)
 _HAS_PLACE = lazy_regex(r"(?:leave|depart|reach|enter|pass)s?$", re.IGNORECASE)  # "The coach leaves the town at 6"
@@ -117,6 +118,7 @@ def asked_act(question: str) -> AskedAct | None:
         return None
     start, end = place
     subject = _ENDS_IN_ADVERB.sub("", _ENDS_IN_BE_OR_NOT.sub("", words_after[:start])).strip()
+    subject = _without_take(subject, words_after[start:end])
     return AskedAct(
         helping=helping,
         subject=subject or match["noun"] or "",
@@ -146,6 +148,11 @@ def _verb_place(words_after: str, helping: str) -> tuple[int, int] | None:
 
 def _is_subject(before: str) -> bool:
     return bool(words(before)) and _SUBJECT.fullmatch(before) is not None and BEFORE_NOUN.search(before) is None
+
+
+def _without_take(subject: str, verb: str) -> str:
+    """A subject without the verb of "take place", of which "place" is read as the verb: "Most visits took"."""
+    return _ENDS_IN_TAKE.sub("", subject) if verb == "place" else subject
 
 
 def tells_asked_act(text: str, question: str, *, may_deny: bool = False) -> bool:
@@ -198,7 +205,10 @@ def tells_of_another_act(text: str, question: str, asks: AnswerType) -> bool:
         return asks == "yes_or_no" and not any(_tells_whether_one_may(act, asked) for act in acts)
     acts = [act for act in acts if not act.is_noun or _is_asked(act, asked, may_deny=False)]
     if asks not in _ACT_KINDS and not does_what:
-        return is_passive and not acts
+        # "A smaller survey with 60 gardens" does not tell how many were surveyed.
+        return is_passive and not any(
+            act.is_noun or act.tense in _TENSES[asked.helping] or act.after.startswith(" of ") for act in acts
+        )
     may_deny = asks == "yes_or_no" or has_denying_word(question)
     return not any(
         _is_done_by_thing(act, asked) if does_what else _is_asked(act, asked, may_deny=may_deny) for act in acts
@@ -246,7 +256,7 @@ def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:
     if act.is_noun:
         subject_nouns = subject_nouns if asked.is_passive else subject_nouns.union(words(asked.after)[:1])
         return names_as_head(act.subject, subject_nouns) or act.is_done_to(subject_nouns)
-    of_thing = names_as_head(act.subject, subject_nouns) or (
+    of_thing = names_as_head(_without_take(act.subject, asked.verb), subject_nouns) or (
         act.is_passive and not asked.is_passive and act.agent and names_as_head(act.agent, subject_nouns)
     )
     of_thing = of_thing or (asked.is_passive and not act.is_passive and act.is_done_to(subject_nouns))
