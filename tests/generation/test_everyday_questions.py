@@ -1,9 +1,9 @@
 """Plain questions on everyday texts whose grammar says what answers them, each beside near misses."""
 
 import pytest
-from builders import QuoteFields
 from harbour_quotes import ask, context, quote
 
+from quoteweave.core.records import Quote
 from quoteweave.generation.extractive.criteria.ellipsis import filled_in_clauses
 from quoteweave.generation.gate.dates import months_within
 
@@ -90,6 +90,10 @@ def test_what_is_said_of_another_thing_act_or_time_does_not(question: str, text:
     assert ask(question, context([text])).status != "answered"
 
 
+def quote_of_flat(text: str, section: str) -> Quote:
+    return quote(text, section=section, document="flat.md", has_pages=False)
+
+
 @pytest.mark.parametrize(
     ("question", "section", "text", "answers"),
     [
@@ -102,10 +106,9 @@ def test_what_is_said_of_another_thing_act_or_time_does_not(question: str, text:
     ],
 )
 def test_what_the_document_is_about_need_not_be_repeated(question: str, section: str, text: str, answers: bool) -> None:
-    fields: QuoteFields = {"document": "flat.md", "has_pages": False}
-    other = quote("Hand the key over on departure, or pay 80 euros.", section="Departure", **fields)
+    other = quote_of_flat("Hand the key over on departure, or pay 80 euros.", "Departure")
     others = [other] if section == "Bicycle shed" else []
-    given = context([quote(text, section=section, **fields), *others])
+    given = context([quote_of_flat(text, section), *others])
     assert (ask(question, given).status == "answered") == answers
 
 

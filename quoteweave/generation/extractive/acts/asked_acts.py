@@ -206,9 +206,8 @@ def tells_of_another_act(text: str, question: str, asks: AnswerType) -> bool:
     acts = [act for act in acts if not act.is_noun or _is_asked(act, asked, may_deny=False)]
     if asks not in _ACT_KINDS and not does_what:
         # "A smaller survey with 60 gardens" does not tell how many were surveyed.
-        return is_passive and not any(
-            act.is_noun or act.tense in _TENSES[asked.helping] or act.after.startswith(" of ") for act in acts
-        )
+        acts_of_past = [act for act in acts if act.is_noun or act.tense != "present" or act.after.startswith(" of ")]
+        return is_passive and not (acts_of_past if asks == "count" and asked.helping == "were" else acts)
     may_deny = asks == "yes_or_no" or has_denying_word(question)
     return not any(
         _is_done_by_thing(act, asked) if does_what else _is_asked(act, asked, may_deny=may_deny) for act in acts
