@@ -28,7 +28,7 @@ from made_highlight_pages import make_pages
 from pydantic import Field
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.boxes import Box, area, inside
+from quoteweave.core.boxes import Box, area, share_in
 from quoteweave.core.records import PageWord, Quote, Record
 from quoteweave.documents.ingest import add
 from quoteweave.generation.sentences import text_of
@@ -107,7 +107,7 @@ def _marked(claim: Claim, quotes: Sequence[Quote], collection: Collection) -> Ma
         raise ValueError(f"{claim.document} has no words")
     words = page.words
     _gold(claim, [(at, word) for at, word in enumerate(text_of(quote).split())])
-    within = [(at, word.text) for at, word in enumerate(words) if inside(word.bbox, quote.bbox) >= 0.5]
+    within = [(at, word.text) for at, word in enumerate(words) if share_in(word.bbox, quote.bbox) >= 0.5]
     spans = evidence_for(claim.claim, quote, collection)
     boxes = [box for span in spans for box in span.boxes]
     gold = _gold(claim, within)
@@ -161,7 +161,7 @@ def _bare(text: str) -> str:
 
 
 def _under(boxes: Sequence[Box], words: Sequence[PageWord]) -> frozenset[int]:
-    return frozenset(at for at, word in enumerate(words) if any(inside(word.bbox, box) >= 0.5 for box in boxes))
+    return frozenset(at for at, word in enumerate(words) if any(share_in(word.bbox, box) >= 0.5 for box in boxes))
 
 
 def _figures(marked: Sequence[Marked]) -> dict[str, float | None]:

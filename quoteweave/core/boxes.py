@@ -39,9 +39,12 @@ def iou(a: Box, b: Box) -> float:
     return common / union if union > 0 else 0.0
 
 
-def inside(a: Box, b: Box) -> float:
+def share_in(a: Box, b: Box) -> float:
     """The share of `a`'s area that lies within `b`, 0 to 1; 0 for an empty `a`."""
     return area(intersection(a, b)) / area(a) if area(a) > 0 else 0.0
+
+
+inside = share_in  # for `documents.layout.page`
 
 
 def union_area(boxes: Sequence[Box]) -> float:

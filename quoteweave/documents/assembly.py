@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from quoteweave.core.boxes import Box, hull, inside
+from quoteweave.core.boxes import Box, hull, share_in
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import BODY_LAYOUTS, Layout, Page, ParsedDocument, Quote
 from quoteweave.core.text.references.mentions import caption_label
@@ -77,7 +77,7 @@ def _sections(page: PageContent, layouts: Sequence[Layout], section: str | None)
     titles_above: list[str | None] = []
     for element, layout in zip(page.elements, layouts, strict=True):
         around = next(
-            (box for box in pictures if element.found_as == "text" and inside(element.box, box) > ON_PICTURE), None
+            (box for box in pictures if element.found_as == "text" and share_in(element.box, box) > ON_PICTURE), None
         )
         if layout == "title" and around is not None:
             on_picture[around] = element.text[:TITLE_LENGTH]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.boxes import Box, area, hull, inside, intersection, iou, union_area
+from quoteweave.core.boxes import Box, area, hull, intersection, iou, share_in, union_area
 
 edges = st.integers(-5, 20)
 boxes = st.tuples(edges, edges, edges, edges).map(lambda edge: (float(edge[0]), float(edge[1]), edge[2], edge[3]))
@@ -22,9 +22,9 @@ def test_boxes_that_only_touch_share_nothing() -> None:
 
 def test_iou_and_inside_of_a_quarter() -> None:
     assert iou((0, 0, 4, 4), (0, 0, 2, 2)) == 0.25
-    assert inside((0, 0, 2, 2), (0, 0, 4, 4)) == 1
-    assert inside((0, 0, 4, 4), (0, 0, 2, 2)) == 0.25
-    assert inside((1, 1, 1, 1), (0, 0, 2, 2)) == 0
+    assert share_in((0, 0, 2, 2), (0, 0, 4, 4)) == 1
+    assert share_in((0, 0, 4, 4), (0, 0, 2, 2)) == 0.25
+    assert share_in((1, 1, 1, 1), (0, 0, 2, 2)) == 0
     assert iou((1, 1, 1, 1), (1, 1, 1, 1)) == 0
 
 
@@ -51,4 +51,4 @@ def test_union_is_the_number_of_unit_squares_that_a_box_covers(some: list[Box]) 
 def test_iou_is_symmetrical_and_a_share(a: Box, b: Box) -> None:
     assert iou(a, b) == iou(b, a)
     assert 0 <= iou(a, b) <= 1
-    assert 0 <= inside(a, b) <= 1
+    assert 0 <= share_in(a, b) <= 1

@@ -10,7 +10,7 @@ from made_pages import canvas, line
 from PIL import Image, ImageDraw
 
 from quoteweave.collection.stores.content import ImageStore
-from quoteweave.core.boxes import inside
+from quoteweave.core.boxes import share_in
 from quoteweave.core.errors import UsageError
 from quoteweave.documents.layout.page import PageReader
 from quoteweave.documents.sources import ocr
@@ -31,7 +31,7 @@ def test_lines_come_with_words_boxes_in_points_and_a_size() -> None:
     first, second = RapidOcr().read(written(("Depth 290 cm", 20, 15), ("Station D", 20, 60)))
     assert (first.text, second.text) == ("Depth 290 cm", "Station D")
     assert [word.text for word in first.words] == ["Depth", "290", "cm"]
-    assert inside((22, 20, 100, 26), first.box) == 1
+    assert share_in((22, 20, 100, 26), first.box) == 1
     assert first.box[3] < second.box[1]
     assert first.size == pytest.approx(14, rel=0.35)
     assert first.upright

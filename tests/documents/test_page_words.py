@@ -12,7 +12,7 @@ from made_pages import canvas, ink_words, line, picture, prose, scatter
 from PIL import Image, ImageDraw
 
 from quoteweave.collection.stores.content import ImageStore
-from quoteweave.core.boxes import inside
+from quoteweave.core.boxes import share_in
 from quoteweave.core.records import PageWord, ParsedDocument
 from quoteweave.documents.layout.page import PageReader
 from quoteweave.documents.parser import DocumentParser, ParserSettings
@@ -124,7 +124,7 @@ def test_the_words_within_a_quote_are_its_text_in_order(tmp_path: Path, name: st
     for quote in (quote for quote in found.quotes if quote.kind == "text"):
         # The rest of a word that is hyphenated at the end of a column stands where the next begins.
         assert _letters(quote.text)[:-12] in said[quote.page]
-        within = [word for word in found.page_words[quote.page].words if inside(word.bbox, quote.bbox) > 0.5]
+        within = [word for word in found.page_words[quote.page].words if share_in(word.bbox, quote.bbox) > 0.5]
         assert _letters(quote.text)[:12] in _letters("".join(word.text for word in within))
 
 

@@ -11,7 +11,7 @@ from quoteweave.collection.segments.acronyms import definitions_in, definitions_
 from quoteweave.collection.segments.merge import merge_segments
 from quoteweave.collection.segments.section_names import names_of_pages
 from quoteweave.collection.segments.segment import FIELDS, PostingsBuilder, Segment, make_segment
-from quoteweave.core.boxes import Box, area, inside
+from quoteweave.core.boxes import Box, area, share_in
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Page, Quote
@@ -223,6 +223,6 @@ def _without_repeats(quotes: Sequence[Quote]) -> set[str]:
 def _lies_within(i: int, quote: Box, j: int, picture: Box) -> bool:
     """Whether a quote lies within a picture that counts in its place; of two quotes in one place, the first counts."""
     # Comparing edges first is faster than computing areas, and few boxes overlap.
-    if i == j or quote[1] >= picture[3] or quote[3] <= picture[1] or inside(quote, picture) <= 0.95:
+    if i == j or quote[1] >= picture[3] or quote[3] <= picture[1] or share_in(quote, picture) <= 0.95:
         return False
     return j < i or area(picture) > 1.02 * area(quote)

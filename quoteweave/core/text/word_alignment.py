@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
 
-from quoteweave.core.boxes import Box, hull, inside
+from quoteweave.core.boxes import Box, hull, share_in
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import PageWord
 from quoteweave.core.text.tokens import normalize_text
@@ -39,7 +39,7 @@ class WordAlignment:
         x1, y1, x2, y2 = bbox
         # Most words of the page are elsewhere, which comparing edges shows faster than computing areas.
         near = [w for w in page_words if w.bbox[0] < x2 and w.bbox[2] > x1 and w.bbox[1] < y2 and w.bbox[3] > y1]
-        self._words = [word for word in near if inside(word.bbox, bbox) >= MIN_INSIDE]
+        self._words = [word for word in near if share_in(word.bbox, bbox) >= MIN_INSIDE]
         # If the page has no words here, the text need not be split into runs.
         matches = _RUN.finditer(text) if self._words else ()
         runs = [(normalize_text(match[0]), match.start(), match.end()) for match in matches]

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from quoteweave.core.boxes import Box, hull, inside
+from quoteweave.core.boxes import Box, hull, share_in
 from quoteweave.documents.charts.bars import MIN_BARS, ChartRow, Stack, read_bars
 from quoteweave.documents.charts.pies import find_pie, read_pie
 from quoteweave.documents.charts.rectangles import Colour, Rectangle, are_alike, find_rectangles
@@ -50,7 +50,7 @@ def read_chart(picture: Raster, box: Box, lines: Sequence[Line], page_lines: Seq
         return _extended(reading, box, lines, page_lines)
     # The legend may be outside, and so may bars of the same colours, between it and the chart or beyond it.
     near = _legend_area(picture, box)
-    wider = _read_series(picture, near, [line for line in page_lines if inside(line.box, near) > 0.6], page_lines)
+    wider = _read_series(picture, near, [line for line in page_lines if share_in(line.box, near) > 0.6], page_lines)
     if wider is not None and wider.names is not None and len(wider.rows) >= len(reading.rows):
         is_same = reading.names is None or _texts_of_names(reading.names) == _texts_of_names(wider.names)
         reading = wider if is_same else reading
@@ -66,7 +66,7 @@ def _extended(reading: "_ChartReading", box: Box, lines: Sequence[Line], page_li
     inner = {id(word) for line in lines for word in line.words}
     if any(id(word) not in inner for word in reading.words):
         box = hull([box, reading.box])
-        lines = [line for line in page_lines if inside(line.box, box) > 0.6]
+        lines = [line for line in page_lines if share_in(line.box, box) > 0.6]
     return ChartValues(box, _text_of_rows(reading.rows, reading.names or {}, lines))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from quoteweave.core.boxes import Box, area, hull, inside, union_area
+from quoteweave.core.boxes import Box, area, hull, share_in, union_area
 from quoteweave.core.messages import pluralize
 from quoteweave.documents.layout.blocks import LineBlock, block_of, group_lines, lines_to_rows, usual_size
 from quoteweave.documents.layout.chart_parts import find_legends
@@ -122,7 +122,7 @@ def _names_rows(block: LineBlock, numbers: Mapping[int, str]) -> bool:
 
 
 def _lies_in_table(box: Box, tables: Sequence[Table], share: float = MIN_INSIDE) -> bool:
-    return any(inside(box, table.box) > share for table in tables)
+    return any(share_in(box, table.box) > share for table in tables)
 
 
 def _is_text_on(figure: Figure, block: LineBlock, usual: float) -> bool:
@@ -141,7 +141,7 @@ def _drop_overlapping(grids: Sequence[Table], ruled: Sequence[Table]) -> list[Ta
     rank = [(GRID_BONUS * area(table.box), table) for table in grids] + [(area(table.box), table) for table in ruled]
     kept: list[Table] = []
     for _, table in sorted(rank, key=lambda ranked: -ranked[0]):
-        if not any(inside(table.box, other.box) > MAX_OVERLAP for other in kept):
+        if not any(share_in(table.box, other.box) > MAX_OVERLAP for other in kept):
             kept.append(table)
     return kept
 
@@ -152,13 +152,13 @@ def _merge_in_cluster(tables: Sequence[Table], clusters: Sequence[Box], lines: S
     remaining = list(tables)
     for cluster in clusters:
         tables_inside = sorted(
-            (table for table in remaining if inside(table.box, cluster) > MIN_TABLE_IN_CLUSTER),
+            (table for table in remaining if share_in(table.box, cluster) > MIN_TABLE_IN_CLUSTER),
             key=lambda table: table.box[1],
         )
         if union_area([table.box for table in tables_inside]) > MIN_COVERED_BY_PARTS * area(cluster):
             box = hull([cluster, *(table.box for table in tables_inside)])
             outside = _lines_outside(lines, tables_inside)
-            further_lines = [line for line in outside if inside(line.box, box) > MIN_INSIDE]
+            further_lines = [line for line in outside if share_in(line.box, box) > MIN_INSIDE]
             all_lines = (*further_lines, *(line for table in tables_inside for line in table.lines))
             if any(table.has_grid for table in tables_inside):
                 rows = (*cells_of(further_lines), *(row for table in tables_inside for row in table.rows))

@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from quoteweave.core.boxes import Box, area, hull, inside, intersection
+from quoteweave.core.boxes import Box, area, hull, intersection, share_in
 from quoteweave.documents.charts.rectangles import LIKE, Colour, Rectangle, are_alike, drawn_on_ground
 from quoteweave.documents.layout.blocks import NUMERIC
 from quoteweave.documents.layout.spatial import SpatialIndex
@@ -190,7 +190,7 @@ def find_legends(
         if (
             area(frame) <= MAX_FRAME
             and len(lines_inside) > 1
-            and all(inside(line.box, frame) > 0.9 for line in lines_inside)
+            and all(share_in(line.box, frame) > 0.9 for line in lines_inside)
         ):
             swatches_inside = list(islice(_swatches(picture, frame, labels), MAX_IN_FRAME + 1))
             has_more = has_more or len(swatches_inside) > MAX_IN_FRAME
@@ -299,7 +299,7 @@ def _are_in_one_legend(a: tuple[Rectangle, Line], b: tuple[Rectangle, Line]) -> 
 
 def chart_of(legend: Legend, pictures: Sequence[Box], picture: Raster) -> Box | None:
     """The nearest drawing that has a legend beside, above or below it, and that shows all its colours."""
-    containing = [box for box in pictures if inside(legend.box, box) > 0.5 and area(box) > 2 * area(legend.box)]
+    containing = [box for box in pictures if share_in(legend.box, box) > 0.5 and area(box) > 2 * area(legend.box)]
     if containing:
         return None
     near = sorted((gap, box) for box in pictures if (gap := _gap(legend.box, box)) is not None)
@@ -308,7 +308,7 @@ def chart_of(legend: Legend, pictures: Sequence[Box], picture: Raster) -> Box | 
 
 def _gap(legend: Box, box: Box) -> float | None:
     """Points between a legend and a larger drawing; None if it is too far away or at a corner."""
-    if area(box) < area(legend) or inside(legend, box) > 0.5 or area(intersection(legend, box)) > 0.2 * area(legend):
+    if area(box) < area(legend) or share_in(legend, box) > 0.5 or area(intersection(legend, box)) > 0.2 * area(legend):
         return None
     gap_across = max(legend[0] - box[2], box[0] - legend[2])
     gap_down = max(legend[1] - box[3], box[1] - legend[3])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from quoteweave.core.boxes import Box, area, hull, inside, intersection
+from quoteweave.core.boxes import Box, area, hull, intersection, share_in
 from quoteweave.core.text.references.mentions import caption_label
 from quoteweave.documents.layout.blocks import (
     NOTE,
@@ -63,7 +63,7 @@ class Figure:
         parts = {panel: [panel] for panel in self.panels}
         for line in self.lines:
             nearest = min(parts, key=lambda panel: _distance_between(line.box, panel), default=None)
-            if nearest is not None and inside(line.box, nearest) <= 0.5:
+            if nearest is not None and share_in(line.box, nearest) <= 0.5:
                 parts[nearest].append(line.box)
         extended = [hull(boxes) for boxes in parts.values()]
         are_apart = not any(_overlaps(a, b) for a, b in itertools.combinations(extended, 2))
@@ -145,7 +145,7 @@ def _is_narrow_column(block: LineBlock) -> bool:
 
 
 def _is_background(box: Box, text: _Text, page_size: tuple[float, float]) -> bool:
-    inner = (line for line in text.lines.intersecting(box) if inside(line.box, box) > 0.5)
+    inner = (line for line in text.lines.intersecting(box) if share_in(line.box, box) > 0.5)
     return area(box) > BACKGROUND * page_size[0] * page_size[1] and count_letters(inner) >= 40
 
 
@@ -157,7 +157,7 @@ def _is_mostly_prose(box: Box, text: _Text) -> bool:
 def _prose_in(box: Box, text: _Text) -> Iterator[Box]:
     """Boxes around the lines of each paragraph that are inside the box."""
     for block in text.prose.intersecting(box):
-        line_boxes = [line.box for line in block.lines if inside(line.box, box) > 0.5]
+        line_boxes = [line.box for line in block.lines if share_in(line.box, box) > 0.5]
         if line_boxes:
             yield hull(line_boxes)
 
@@ -170,7 +170,7 @@ def _with_legends(panels: Sequence[Box], parts: ChartParts, text: _Text) -> list
         if box is None:
             continue
         with_legend = hull([box, legend.box])
-        other_panels = (other for other in extended if other != box and inside(other, legend.box) < 0.9)
+        other_panels = (other for other in extended if other != box and share_in(other, legend.box) < 0.9)
         if not any(_overlaps(other, with_legend) for other in other_panels) and not _has_walls(with_legend, box, text):
             extended[extended.index(box)] = with_legend
     return extended
@@ -178,7 +178,7 @@ def _with_legends(panels: Sequence[Box], parts: ChartParts, text: _Text) -> list
 
 def _has_walls(extended: Box, box: Box, text: _Text) -> bool:
     walls = text.walls.intersecting(extended)
-    return any(inside(line.box, extended) > 0.2 and inside(line.box, box) < 0.5 for line in walls)
+    return any(share_in(line.box, extended) > 0.2 and share_in(line.box, box) < 0.5 for line in walls)
 
 
 def _grown(box: Box, labels: SpatialIndex[Line], specks: "SpatialIndex[_Part]", bars: Sequence[Box]) -> Box:
@@ -203,7 +203,7 @@ def _is_beside(speck: Box, box: Box) -> bool:
 
 
 def _is_label_of(line: Line, box: Box) -> bool:
-    if inside(line.box, box) > 0.3:
+    if share_in(line.box, box) > 0.3:
         return True
     numbers = sum(bool(NUMERIC.fullmatch(word.text)) for word in line.words)
     # The number of labels of an axis is not limited.
@@ -282,7 +282,7 @@ def _are_parted(a: Box, b: Box, walls: SpatialIndex[Line], along: int) -> bool:
         between = (min(a[2], b[2]), max(a[1], b[1]), max(a[0], b[0]), min(a[3], b[3]))
     else:
         between = (max(a[0], b[0]), min(a[3], b[3]), min(a[2], b[2]), max(a[1], b[1]))
-    return any(inside(line.box, between) > 0.2 for line in walls.intersecting(between))
+    return any(share_in(line.box, between) > 0.2 for line in walls.intersecting(between))
 
 
 def _have_own_captions(a: Box, b: Box, captions: SpatialIndex[LineBlock]) -> bool:
@@ -310,7 +310,7 @@ class _Part:
 def _infographics(pictures: Sequence[Box], text: _Text, page_size: tuple[float, float]) -> list[Box]:
     """On a slide, join drawings and the scattered labels around them to one picture."""
     short = [line for line in text.labels.items if len(line.words) <= 6]
-    loose = [line for line in short if not any(inside(line.box, box) > 0.5 for box in pictures)]
+    loose = [line for line in short if not any(share_in(line.box, box) > 0.5 for box in pictures)]
     if len(loose) > MAX_LABELS:
         return list(pictures)
     parts = [*(_Part(box, True) for box in pictures), *(_Part(line.box, False) for line in loose)]
@@ -318,7 +318,7 @@ def _infographics(pictures: Sequence[Box], text: _Text, page_size: tuple[float, 
     large = (group for group in groups if len(group) > 5 and any(part.drawn for part in group))
     united = [hull(part.box for part in group) for group in large]
     united = [box for box in united if not _is_mostly_prose(box, text)]
-    separate = [box for box in pictures if not any(inside(box, united_box) > 0.9 for united_box in united)]
+    separate = [box for box in pictures if not any(share_in(box, united_box) > 0.9 for united_box in united)]
     return _merged([*united, *separate], _overlaps)
 
 
@@ -338,11 +338,13 @@ def _close_together(parts: Sequence[_Part], reach: tuple[float, float]) -> list[
 
 
 def _figure(box: Box, lines: SpatialIndex[Line], panels: Sequence[Box]) -> Figure:
-    inner_lines = tuple(line for line in lines.intersecting(box) if inside(line.box, box) > 0.6)
+    inner_lines = tuple(line for line in lines.intersecting(box) if share_in(line.box, box) > 0.6)
     numbers = sum(bool(NUMERIC.fullmatch(word.text)) for line in inner_lines for word in line.words)
     # Axes and bars have numbers; a photograph or a diagram has few.
     is_chart = numbers >= 4 and numbers >= 0.15 * sum(len(line.words) for line in inner_lines)
-    inner = [panel for panel in panels if inside(panel, box) > 0.9 and MIN_PANEL < area(panel) / area(box) < MAX_PANEL]
+    inner = [
+        panel for panel in panels if share_in(panel, box) > 0.9 and MIN_PANEL < area(panel) / area(box) < MAX_PANEL
+    ]
     in_order = tuple(sorted(inner, key=lambda panel: (panel[1], panel[0])))
     return Figure(box, "chart" if is_chart else "figure", inner_lines, in_order)
 

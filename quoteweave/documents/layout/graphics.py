@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from quoteweave.core.boxes import Box, area, hull, inside
+from quoteweave.core.boxes import Box, area, hull, share_in
 from quoteweave.documents.layout.chart_parts import are_cells, bars_on_one_base
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import Line, Word
@@ -257,7 +257,7 @@ def _is_solid(ink: "MatLike", box: Box, scale: float) -> bool:
 
 def _outside_text(rules: Sequence[Box], lines: SpatialIndex[Line]) -> tuple[Box, ...]:
     """Drop rules that are strokes of letters or underlines."""
-    return tuple(rule for rule in rules if not any(inside(rule, line.box) > 0.8 for line in lines.intersecting(rule)))
+    return tuple(rule for rule in rules if not any(share_in(rule, line.box) > 0.8 for line in lines.intersecting(rule)))
 
 
 def _ink(picture: Raster) -> tuple["MatLike", bool]:

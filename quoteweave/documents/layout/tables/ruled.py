@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from quoteweave.core.boxes import Box, area, hull, inside
+from quoteweave.core.boxes import Box, area, hull, share_in
 from quoteweave.core.text.units import join_cell_lines
 from quoteweave.documents.layout.blocks import group_lines
 from quoteweave.documents.layout.graphics import PageGraphics
@@ -69,7 +69,7 @@ def _from_cells(cells: Sequence[Box], lines: SpatialIndex[Line]) -> Table | None
     words = {(cell[1], cell[0]): _words_in(cell, lines) for cell in cells}
     rows = [[join_cell_lines(_by_rows(words.get((top, left), ()))) for left in lefts] for top in tops]
     # In a chart, labels cross the lines of its grid.
-    settled = sum(inside(word.box, cell) > 0.6 for cell in cells for word in words[cell[1], cell[0]])
+    settled = sum(share_in(word.box, cell) > 0.6 for cell in cells for word in words[cell[1], cell[0]])
     box = hull(cells)
     if not _is_filled(rows, len(cells)) or settled < 0.7 * len(_words_in(box, lines)):
         return None
@@ -183,7 +183,7 @@ def _stack(rules: Sequence[Box], graphics: PageGraphics, lines: SpatialIndex[Lin
 
 def _cuts_through(box: Box, cluster: Box) -> bool:
     """Whether a drawing is half inside the box: then the rules around it are bars of a chart, or separate groups."""
-    return area(cluster) > 0.1 * area(box) and 0.05 < inside(cluster, box) < 0.7
+    return area(cluster) > 0.1 * area(box) and 0.05 < share_in(cluster, box) < 0.7
 
 
 def _have_same_width(a: Box, b: Box) -> bool:
@@ -197,7 +197,7 @@ def _box_between(upper: Box, lower: Box) -> Box:
 def _is_tabular(box: Box, graphics: PageGraphics, lines: SpatialIndex[Line]) -> bool:
     """Whether rows of cells, or the head of an algorithm, are between two rules."""
     box_lines = _lines_in(box, lines)
-    drawn = sum(area(cluster) for cluster in graphics.clusters if inside(cluster, box) > 0.5)
+    drawn = sum(area(cluster) for cluster in graphics.clusters if share_in(cluster, box) > 0.5)
     if not box_lines or drawn > MAX_DRAWN * area(box):
         return False
     if _is_listing(box, lines):

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
-from quoteweave.core.boxes import Box, hull, inside
+from quoteweave.core.boxes import Box, hull, share_in
 from quoteweave.documents.layout.blocks import block_of, lines_to_rows
 from quoteweave.documents.layout.tables.cells import Table
 from quoteweave.documents.sources.lines import Line
@@ -31,11 +31,11 @@ def tagged_tables(lines: Sequence[Line], drawn: Sequence[Box]) -> list[Table]:
 def _table_of_cells(cells: Mapping[CellTag, Sequence[Line]], lines: Sequence[Line], drawn: Sequence[Box]) -> Table:
     table_lines = tuple(line for lines in cells.values() for line in lines)
     ids, box = set(map(id, table_lines)), hull(line.box for line in table_lines)
-    frames_around = (frame for frame in drawn if inside(box, frame) > MIN_INSIDE)
+    frames_around = (frame for frame in drawn if share_in(box, frame) > MIN_INSIDE)
     frames = (
         frame
         for frame in frames_around
-        if all(id(line) in ids for line in lines if inside(line.box, frame) > MIN_INSIDE)
+        if all(id(line) in ids for line in lines if share_in(line.box, frame) > MIN_INSIDE)
     )
     return Table(hull([box, *frames]), _rows_of_tags(cells), table_lines)
 

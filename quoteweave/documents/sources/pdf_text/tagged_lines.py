@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from quoteweave.core.boxes import Box, hull, inside
+from quoteweave.core.boxes import Box, hull, share_in
 from quoteweave.documents.sources.lines import Line, TextRun, lines_of
 from quoteweave.documents.sources.pdf_text.tags import CellTag, Tag
 
@@ -59,7 +59,7 @@ def _is_table(cells: _Cells, other_lines: Sequence[Line]) -> bool:
     )
     box = hull(line.box for lines in cells.values() for line in lines)
     # Such as something drawn by a form, whose tags are unknown: it is part of a cell.
-    return sum(repeated) <= MAX_TABLE_WORDS and not any(inside(line.box, box) > 0.5 for line in other_lines)
+    return sum(repeated) <= MAX_TABLE_WORDS and not any(share_in(line.box, box) > 0.5 for line in other_lines)
 
 
 def _in_columns(cells: _Cells) -> dict[CellTag, CellTag]:
