@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from made_files import one_page_pdf, raw_pdf, stream
 
-from quoteweave.documents.sources.drawn import covered, objects, strikes
+from quoteweave.documents.sources.drawn import covered, in_one_place, objects, strikes
 from quoteweave.documents.sources.pdf import open_pdf
 
 # In Helvetica of 10 points, "100" reaches from 116.7 to 133.4 points, and "80" after it, without a space, to 144.5.
@@ -118,7 +118,7 @@ def test_covers_that_are_not_examined_are_told(tmp_path: Path, monkeypatch: pyte
 
 
 def test_words_in_one_place_are_found_in_any_number_of_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(covered, "MAX_COMPARED", 1)
+    monkeypatch.setattr(in_one_place, "MAX_COMPARED", 1)
     line = f"BT /F1 10 Tf 200 600 Td ({'a ' * 30}) Tj ET"
     assert read(tmp_path, f"{line} {OLD} {NEW}")[1] == (ALL_READ,)
 

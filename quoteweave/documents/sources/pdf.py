@@ -23,8 +23,9 @@ from quoteweave.documents.sources.annotations import (
     annotations_of,
 )
 from quoteweave.documents.sources.bookmarks import Bookmark, read_bookmarks
-from quoteweave.documents.sources.drawn.covered import count_covered_by, count_in_one_place, without_replaced
+from quoteweave.documents.sources.drawn.covered import without_replaced
 from quoteweave.documents.sources.drawn.doubtful import doubtful_places
+from quoteweave.documents.sources.drawn.in_one_place import count_covered_by, count_in_one_place
 from quoteweave.documents.sources.drawn.objects import PageDrawing, count_undecoded, count_without_size, page_drawing
 from quoteweave.documents.sources.drawn.strikes import struck_areas, struck_out
 from quoteweave.documents.sources.lines import Line

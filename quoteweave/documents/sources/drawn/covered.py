@@ -1,20 +1,29 @@
 """Finds the characters that a rectangle covers where other text is drawn over it, as in a correction.
 
 What is only covered is read, with a warning, like other words that the page does not show. But where other words take
-its place, both would be read as one text.
+its place, both would be read as one text. How `without_replaced` finds these:
+
+1. `_between_texts`: rectangles that are drawn over some text and under other text, the covers.
+2. `_covered_areas`: the characters that each covers, and those drawn over it, as far as the text layer has them: of
+   2020 over 2019 it has no more than 20, as pdfium drops a letter that is drawn where the same one is.
+3. So the text layer is read again without the texts that are covered. `_replacements`: what of it is drawn over a
+   cover, in the place of covered characters.
+4. `_seen`: those whose cover changes the picture of the page.
+5. `_with_replacements`: the page's characters without the covered ones, and with what takes their place.
 """
 
 import ctypes
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quoteweave.core.boxes import Box, inside
+from quoteweave.core.boxes import Box
 from quoteweave.documents.sources import pdfium
 from quoteweave.documents.sources.drawn.objects import (
+    IDENTITY,
+    DrawnText,
     PageDrawing,
     Placed,
     as_shown,
@@ -25,7 +34,6 @@ from quoteweave.documents.sources.drawn.objects import (
     not_drawn,
     opacity,
 )
-from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.pdf_text.characters import (
     SPACE,
     Characters,
@@ -52,17 +60,28 @@ UNDER_IMAGE = 0.8
 MAX_COVERS, MAX_LETTERS, MAX_PAIRS = 1000, 20_000, 9_000_000
 # The most characters that are read without those that are covered.
 MAX_REMAINING = 500_000
-# Words are in one place if they share this much of the smaller one, and are about as high.
-ONE_PLACE, AS_HIGH = 0.5, 0.6
-# The greatest height of a word on a level line, in heights of its tallest letter.
-LEVEL = 1.5
 # In points: more than the width of any page.
 FAR_APART = 100_000.0
-# The most pairs of words of a page, of which one begins before the other ends, that are compared.
-MAX_COMPARED = 100_000
 
-Texts = dict[int, tuple[int, Any]]
-"""Pieces of text by their address, each with what is drawn before it."""
+
+class _Layer(NamedTuple):
+    """The text layer of a page, or what is left of it without covered texts."""
+
+    raw: "FPDF_TEXTPAGE"
+    characters: Characters
+    shown: Mapping[int, DrawnText]
+    """The page's texts that are shown, by their addresses."""
+
+    def letters_within(self, box: Box) -> Ints:
+        """The positions of the letters within a box."""
+        boxes, is_letter, (x1, y1, x2, y2) = self.characters.boxes, self.characters.codes > SPACE, box
+        is_inside = (boxes[:, :2] >= (x1 - MARGIN, y1 - MARGIN)).all(axis=1) & is_letter
+        return np.flatnonzero(is_inside & (boxes[:, 2:] <= (x2 + MARGIN, y2 + MARGIN)).all(axis=1))
+
+    def texts_of(self, letters: Ints, cover: Placed) -> list[DrawnText]:
+        """The text that draws each letter; one that is not shown counts as neither under a cover nor over it."""
+        neither = DrawnText(None, cover.order, IDENTITY)
+        return [self.shown.get(address, neither) for address in operations(self.raw, self.characters.numbers[letters])]
 
 
 class _CoveredArea(NamedTuple):
@@ -78,14 +97,19 @@ class _CoveredArea(NamedTuple):
 
 
 class _Replacement(NamedTuple):
+    """Characters that take the place of covered ones; positions are those in the page's text layer."""
+
+    cover: Placed
     under: Ints
+    """The positions of what is covered."""
     over: Ints
+    """The positions of what takes its place, as far as the page's text layer has it."""
     run: Ints
-    """The positions of what is drawn over the rectangle in a text layer without what that covers."""
+    """The positions of all that takes its place, in the text layer without covered texts."""
     new: Characters
-    """These characters, with numbers of the page's own text layer."""
+    """These characters, with numbers of the page's text layer."""
     place: float
-    """The position among the characters after which it comes."""
+    """The position after which they come."""
 
 
 def without_replaced(
@@ -102,17 +126,15 @@ def without_replaced(
     (2, 3) maps PDF user space to points from the top left of the page, which `draw` renders.
     """
     covers = _between_texts(drawing)
-    texts = _shown_texts(drawing) if covers else {}
-    covered = list(_covered_areas(raw, characters, covers, texts, to_points, drawing))
+    layer = _Layer(raw, characters, _shown_texts(drawing) if covers else {})
+    covered = list(_covered_areas(layer, covers, to_points, drawing))
     if not covered:
         return characters, 0
-    # pdfium drops a letter that is drawn where the same one is, so that of 2020 over 2019 it gives no more than 20.
     with not_drawn(text for area in covered for text in area.texts), closing(page.get_textpage()) as textpage:
-        remaining = read_characters(textpage.raw, min(textpage.count_chars(), MAX_REMAINING), to_points)
-        candidates = list(_replacements(textpage.raw, characters, covered, remaining, texts, drawing))
-    are_seen = _are_seen([covered[at] for at, _ in candidates], characters.boxes, draw) if candidates else []
-    replacements = [replacement for (_, replacement), is_seen in zip(candidates, are_seen, strict=True) if is_seen]
-    return _with_replacements(characters, replacements, len(remaining.codes))
+        characters_left = read_characters(textpage.raw, min(textpage.count_chars(), MAX_REMAINING), to_points)
+        remaining = layer._replace(raw=textpage.raw, characters=characters_left)
+        replacements = list(_replacements(characters, covered, remaining, drawing))
+    return _with_replacements(characters, _seen(replacements, characters.boxes, draw), len(characters_left.codes))
 
 
 def _with_replacements(
@@ -137,78 +159,66 @@ def _with_replacements(
 
 
 def _covered_areas(
-    raw: "FPDF_TEXTPAGE",
-    characters: Characters,
-    covers: Sequence[Placed],
-    texts: Texts,
-    to_points: Floats,
-    drawing: PageDrawing,
+    layer: _Layer, covers: Sequence[Placed], to_points: Floats, drawing: PageDrawing
 ) -> Iterator[_CoveredArea]:
     """The covers with characters under them; those over too many are counted in `drawing`."""
     boxes = as_shown([cover.box for cover in covers], to_points).tolist()
     for cover, box in zip(covers, boxes, strict=True):
-        letters = _letters_within(characters, box)
+        letters = layer.letters_within(box)
         if len(letters) > MAX_LETTERS:
             drawing.unexamined += 1
             continue
-        drawn_by = operations(raw, characters.numbers[letters])
-        orders = np.array([texts[address][0] if address in texts else cover.order for address in drawn_by])
+        texts = layer.texts_of(letters, cover)
+        orders = np.array([text.order for text in texts])
         under, over = letters[orders < cover.order], letters[orders > cover.order]
         if len(under):
-            covered_texts = {text for text in drawn_by if text in texts and texts[text][0] < cover.order}
-            yield _CoveredArea(cover._replace(box=box), under, over, [texts[text][1] for text in covered_texts])
+            covered_texts = {text.order: text.raw for text in texts if text.order < cover.order}
+            yield _CoveredArea(cover._replace(box=box), under, over, [*covered_texts.values()])
 
 
-def _shown_texts(drawing: PageDrawing) -> Texts:
-    """What is drawn before each piece of text that is shown, and the text, by its address."""
+def _shown_texts(drawing: PageDrawing) -> dict[int, DrawnText]:
+    """The pieces of text that are shown, by their addresses."""
     mode = pdfium.FPDFTextObj_GetTextRenderMode
     unseen = {pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP}
-    return {ctypes.addressof(raw.contents): (order, raw) for raw, order, _ in drawing.texts if mode(raw) not in unseen}
-
-
-def _letters_within(characters: Characters, box: Box) -> Ints:
-    x1, y1, x2, y2 = box
-    is_inside = (characters.boxes[:, :2] >= (x1 - MARGIN, y1 - MARGIN)).all(axis=1) & (characters.codes > SPACE)
-    return np.flatnonzero(is_inside & (characters.boxes[:, 2:] <= (x2 + MARGIN, y2 + MARGIN)).all(axis=1))
+    return {ctypes.addressof(text.raw.contents): text for text in drawing.texts if mode(text.raw) not in unseen}
 
 
 def _replacements(
-    raw: "FPDF_TEXTPAGE",
-    characters: Characters,
-    covered: Sequence[_CoveredArea],
-    remaining: Characters,
-    texts: Texts,
-    drawing: PageDrawing,
-) -> Iterator[tuple[int, _Replacement]]:
-    """What of the `remaining` characters takes the place of covered ones, with the positions of what covers these.
+    characters: Characters, covered: Sequence[_CoveredArea], remaining: _Layer, drawing: PageDrawing
+) -> Iterator[_Replacement]:
+    """What is drawn over each cover in the place of covered characters, where something is.
 
-    `raw` is the text layer that has them. What is beyond the limits is counted in `drawing`.
+    What is beyond the limits is counted in `drawing`.
     """
     pairs = 0
-    for at, (cover, under, over, _) in enumerate(covered):
-        letters = _letters_within(remaining, cover.box)
+    for at, area in enumerate(covered):
+        letters = remaining.letters_within(area.cover.box)
         if len(letters) > MAX_LETTERS:
             drawing.unexamined += 1
             continue
-        drawn_by = operations(raw, remaining.numbers[letters])
-        replacing = letters[[address in texts and texts[address][0] > cover.order for address in drawn_by]]
-        pairs += len(replacing) * (len(under) + len(over))
+        texts = remaining.texts_of(letters, area.cover)
+        letters_over = letters[[text.order > area.cover.order for text in texts]]
+        pairs += len(letters_over) * (len(area.under) + len(area.over))
         if pairs > MAX_PAIRS:
             drawing.unexamined += len(covered) - at
             return
-        if not len(replacing) or not _are_in_place_of(remaining.boxes[replacing], characters.boxes[under]):
-            continue
-        # Others are under a further rectangle.
-        drawn = {_letter_key(remaining, letter) for letter in replacing.tolist()}
-        drawn_over = np.array(
-            [letter for letter in over.tolist() if _letter_key(characters, letter) in drawn], dtype=np.int64
-        )
-        run, is_whole = _with_spaces(remaining.codes, replacing)
-        together = np.concatenate([characters.boxes[under], remaining.boxes[replacing]])
-        in_row = is_whole and _share_row(together, characters.boxes[under[:1]]).all()
-        place = under[0] if in_row or not len(drawn_over) else drawn_over[0]
-        new_characters = _with_known_numbers(remaining, run, characters, np.concatenate([drawn_over, under]))
-        yield at, _Replacement(under, drawn_over, run, new_characters, float(place))
+        boxes_over, boxes_under = remaining.characters.boxes[letters_over], characters.boxes[area.under]
+        if len(letters_over) and _are_in_place_of(boxes_over, boxes_under):
+            yield _replacement(area, characters, letters_over, remaining.characters)
+
+
+def _replacement(area: _CoveredArea, characters: Characters, letters_over: Ints, remaining: Characters) -> _Replacement:
+    """The replacement of an area by `letters_over`, positions among the `remaining` characters, and their spaces."""
+    drawn = {_letter_key(remaining, letter) for letter in letters_over.tolist()}
+    # Of what the page has over the cover, some may be under a further rectangle.
+    over = [letter for letter in area.over.tolist() if _letter_key(characters, letter) in drawn]
+    run, is_whole = _with_spaces(remaining.codes, letters_over)
+    together = np.concatenate([characters.boxes[area.under], remaining.boxes[letters_over]])
+    in_row = is_whole and _share_row(together, characters.boxes[area.under[:1]]).all()
+    place = area.under[0] if in_row or not over else over[0]
+    positions_over = np.array(over, dtype=np.int64)
+    new_characters = _with_known_numbers(remaining, run, characters, np.concatenate([positions_over, area.under]))
+    return _Replacement(area.cover, area.under, positions_over, run, new_characters, float(place))
 
 
 def _with_spaces(codes: Ints, letters: Ints) -> tuple[Ints, bool]:
@@ -239,27 +249,30 @@ def _with_known_numbers(remaining: Characters, run: Ints, characters: Characters
     return Characters(remaining.codes[run], remaining.boxes[run], np.array(numbers[1:], dtype=np.int64))
 
 
-def _are_seen(covered: Sequence[_CoveredArea], boxes: Floats, draw: Callable[[], Raster]) -> list[bool]:
-    """Whether it is seen that characters are covered, as it is not where a layer is not shown."""
-    with not_drawn(area.cover.raw for area in covered):
+def _seen(replacements: Sequence[_Replacement], boxes: Floats, draw: Callable[[], Raster]) -> list[_Replacement]:
+    """Those of which it is seen that characters are covered, as it is not where a layer is not shown."""
+    if not replacements:
+        return []
+    with not_drawn(replacement.cover.raw for replacement in replacements):
         without = draw()
-    picture, are_seen = draw(), list[bool]()
-    for area in covered:
-        area_boxes = boxes[area.under]
-        hull = (*area_boxes[:, :2].min(axis=0).tolist(), *area_boxes[:, 2:].max(axis=0).tolist())
-        are_seen.append(bool((picture.cut(hull) != without.cut(hull)).any()))
-    return are_seen
+    picture = draw()
+
+    def is_seen(replacement: _Replacement) -> bool:
+        letters = boxes[replacement.under]
+        hull = (*letters[:, :2].min(axis=0).tolist(), *letters[:, 2:].max(axis=0).tolist())
+        return bool((picture.cut(hull) != without.cut(hull)).any())
+
+    return list(filter(is_seen, replacements))
 
 
 def _between_texts(drawing: PageDrawing) -> list[Placed]:
     """The opaque rectangles over some text and under other text in one place."""
-    last = drawing.texts[-1][1] if drawing.texts else 0
+    last = drawing.texts[-1].order if drawing.texts else 0
     rectangles = [rectangle for rectangle in drawing.rectangles if rectangle.order < last and _is_opaque(rectangle)]
     if not rectangles:
         return []
-    texts = np.array([box_of(raw, matrix) for raw, _, matrix in drawing.texts])
-    orders = np.array([order for _, order, _ in drawing.texts])
-    within = _TextsWithin(_middles(texts))
+    orders = np.array([text.order for text in drawing.texts])
+    within = _TextsWithin(_middles(np.array([box_of(text.raw, text.matrix) for text in drawing.texts])))
     covers = []
     for at, rectangle in enumerate(rectangles):
         text_orders = orders[within.texts(rectangle.box)]
@@ -313,58 +326,3 @@ def _share_row(boxes: Floats, other_boxes: Floats) -> Mask:
     shared = np.minimum.outer(boxes[:, 3], other_boxes[:, 3]) - np.maximum.outer(boxes[:, 1], other_boxes[:, 1])
     lower = np.minimum.outer(boxes[:, 3] - boxes[:, 1], other_boxes[:, 3] - other_boxes[:, 1])
     return np.asarray(shared > ONE_ROW * lower)
-
-
-def count_in_one_place(characters: Characters) -> int:
-    """Count the words that are drawn over another word, so that it is not known which of the two counts.
-
-    Not those that are much larger, as what is stamped across a page, aslant, or part of the other with the same
-    digits.
-    """
-    starts, ends, _ = characters.spans
-    if not len(starts):
-        return 0
-    hulls, letters = characters.hulls
-    heights = hulls[:, 3] - hulls[:, 1]
-    level_words = np.flatnonzero(heights <= LEVEL * letters[:, 1])
-    pairs, over = _overlapping(hulls[level_words], ONE_PLACE * heights[level_words]), set[int]()
-    for first, second in (level_words[list(pair)].tolist() for pair in itertools.islice(pairs, MAX_COMPARED)):
-        is_as_high = AS_HIGH * heights[first] < heights[second] < heights[first] / AS_HIGH
-        if is_as_high and _are_in_one_place(hulls[first].tolist(), hulls[second].tolist()):
-            texts = ["".join(map(chr, characters.codes[starts[at] : ends[at]])) for at in (first, second)]
-            one_number = len({"".join(filter(str.isdecimal, text)) for text in texts}) == 1
-            is_part = one_number and (texts[0] in texts[1] or texts[1] in texts[0])
-            if not is_part and all(any(map(str.isalnum, text)) for text in texts):
-                over.add(max(first, second))
-    return len(over)
-
-
-def _overlapping(boxes: Floats, apart: Floats) -> Iterator[tuple[int, int]]:
-    """The boxes in one row of which one begins before the other ends; middles of rows are more than that `apart`."""
-    middles = (boxes[:, 1] + boxes[:, 3]) / 2
-    down = np.argsort(middles)
-    rows = np.zeros(len(boxes), dtype=np.int64)
-    rows[down] = np.cumsum(np.diff(middles[down], prepend=middles[down[:1]]) > apart[down])
-    order = np.lexsort((boxes[:, 0], rows))
-    begins, ends = (boxes[order, side] + rows[order] * FAR_APART for side in (0, 2))
-    until = begins.searchsorted(ends)
-    for at in np.flatnonzero(until > np.arange(len(order)) + 1).tolist():
-        yield from ((order[at], order[other]) for other in range(at + 1, until[at]))
-
-
-def _are_in_one_place(first: Box, second: Box) -> bool:
-    """Whether two boxes share much of the smaller one."""
-    return max(inside(first, second), inside(second, first)) > ONE_PLACE
-
-
-def count_covered_by(lines: Sequence[Line], over_lines: Sequence[Line]) -> int:
-    """Count the words of lines that are in the place of words of other lines, drawn over them, with another text."""
-    words = [word for line in lines for word in line.words if any(map(str.isalnum, word.text))]
-    over_words = [word for line in over_lines for word in line.words if any(map(str.isalnum, word.text))]
-    boxes = np.array([word.box for word in words]).reshape(-1, 4)
-    is_covered = np.zeros(len(words), dtype=bool)
-    for word in over_words:
-        near = np.flatnonzero((boxes[:, :2] < word.box[2:]).all(axis=1) & (boxes[:, 2:] > word.box[:2]).all(axis=1))
-        for at in near.tolist():
-            is_covered[at] |= words[at].text != word.text and _are_in_one_place(words[at].box, word.box)
-    return int(is_covered.sum())

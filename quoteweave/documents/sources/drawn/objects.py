@@ -47,12 +47,19 @@ class Placed(NamedTuple):
     matrix: Matrix
 
 
+class DrawnText(NamedTuple):
+    """A piece of text; `order` counts what is drawn before it, and `matrix` maps its points to PDF user space."""
+
+    raw: Any
+    order: int
+    matrix: Matrix
+
+
 @dataclass(slots=True)
 class PageDrawing:
     """What a page draws, in this order."""
 
-    texts: list[tuple[Any, int, Matrix]] = field(default_factory=list)
-    """Pieces of text, with what is drawn before each and its map to PDF user space."""
+    texts: list[DrawnText] = field(default_factory=list)
     narrow: list[Placed] = field(default_factory=list)
     """Pieces of text that pdfium leaves out of the text layer."""
     lines: list[Placed] = field(default_factory=list)
@@ -103,7 +110,7 @@ def page_drawing(page: "PdfPage") -> PageDrawing:
         bounds(raw, *sides)
         x1, y1, x2, y2 = edges
         if kind == text:
-            drawing.texts.append((raw, order, matrix))
+            drawing.texts.append(DrawnText(raw, order, matrix))
             if x2 - x1 >= NO_WIDTH:
                 continue
         if matrix is not IDENTITY:
