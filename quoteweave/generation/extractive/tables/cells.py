@@ -29,7 +29,7 @@ If more than `MAX_ROWS` rows, several columns of one name, or cells with two amo
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import has_digit, words
@@ -156,41 +156,59 @@ def have_own_names(rows: Sequence[FoundRow]) -> bool:
 def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
     """Find the cells whose row and column the question names; none where it is uncertain which these are.
 
-    The docstring of the module says how.
+    The docstring of the module says how rows and columns are named. The steps, in this order:
+
+    1. the rows that the question names; without any, a row that is looked up by one of its cells;
+    2. of these, the rows at the time of day asked for;
+    3. of a timetable, those without the stop to which the journey goes, which is known from the question;
+    4. of rows of one name, the one in the group asked for;
+    5. the columns asked for, in the rows that are left.
+
+    >>> asked = AskedCells(words("grain 2022"), {"grain": 1.0, "2022": 1.0})
+    >>> [str(row) for row in find_cells("Goods | 2021 | 2022\\nGrain | 486 | 512\\nCoal | 90 | 70", asked)]
+    ['Grain (2022: 512)']
     """
     if _BEFORE_OR_AFTER.search(question.text) and not _BEFORE_OR_AFTER.search(text):
         return []
-    header, rows = without_numbering(*split_header(read_rows(text)))
-    row_words, named_rows = question.in_rows, chosen_rows(header, rows, question)
-    if not any(cell not in EMPTY for row in named_rows for cell in row[1:]):
-        header, rows = named_by_words(header, rows)
-        named_rows = chosen_rows(header, rows, question)
-    are_of_one_name = len({row[0] for row in named_rows}) < 2
-    may_look_up = are_of_one_name and (len(named_rows) != 1 or bool(extract_times(question.text)[0]))
-    if may_look_up and (looked_up := look_up_row(header, rows, question)) is not None:
+    header, rows, named_rows = _named_rows(text, question)
+    if _may_look_up(named_rows, question.text) and (looked_up := look_up_row(header, rows, question)) is not None:
         return [_looked_up(header, *looked_up, question)]
     timed_rows = _rows_at_asked_time(named_rows, rows, question.text)
     departure_rows = _departure_rows(header, timed_rows, question.text)
-    destination_words = frozenset(
-        word for row in timed_rows if row not in departure_rows for word in name_of_row(row[0])
-    )
-    chosen, group = _rows_of_asked_group(departure_rows, row_words, text)
+    chosen, group = _rows_of_asked_group(departure_rows, question.in_rows, text)
     columns = _certain_columns(header, rows, chosen, question)
     if not columns:
         return []
-    groups = _asked_groups(text, chosen, row_words)
-    headings = [header[at] if at < len(header) else "" for at in columns]
-    a_row = FoundRow("", (), has_asked_kind=_are_of_kind(headings, question), group=group)
+    destination_words = {word for row in timed_rows if row not in departure_rows for word in name_of_row(row[0])}
+    asked_groups = _asked_groups(text, chosen, question.in_rows)
+    has_asked_kind = _are_of_kind([header[at] if at < len(header) else "" for at in columns], question)
     return [
-        replace(
-            a_row,
-            name=row[0],
-            cells=_named_cells(row, header, columns),
-            asked_group=groups.get(tuple(row), ""),
+        FoundRow(
+            row[0],
+            _named_cells(row, header, columns),
+            has_asked_kind=has_asked_kind,
+            group=group,
             implied_words=dated_words(row[0], question) | destination_words,
+            asked_group=asked_groups.get(tuple(row), ""),
         )
         for row in chosen
     ]
+
+
+def _named_rows(text: str, question: AskedCells) -> tuple[Sequence[str], Rows, Rows]:
+    """The head of a table, its rows, and those that the question names; if none has cells, of rows named by words."""
+    header, rows = without_numbering(*split_header(read_rows(text)))
+    named_rows = chosen_rows(header, rows, question)
+    if any(cell not in EMPTY for row in named_rows for cell in row[1:]):
+        return header, rows, named_rows
+    header, rows = named_by_words(header, rows)
+    return header, rows, chosen_rows(header, rows, question)
+
+
+def _may_look_up(named_rows: Rows, question: str) -> bool:
+    """Whether a row may be looked up by its cells: the question names none, or several of one name, or has a time."""
+    is_one_row = len(named_rows) == 1 and not extract_times(question)[0]
+    return not is_one_row and len({row[0] for row in named_rows}) < 2
 
 
 def _are_of_kind(headings: Sequence[str], question: AskedCells) -> bool:
