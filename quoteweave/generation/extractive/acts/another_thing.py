@@ -25,6 +25,7 @@ from quoteweave.generation.relevance import NUMBER_KINDS, PERIODS, with_all_alik
 MAX_BETWEEN = 3
 """The most words between a name and its number, as in "Debian, the version 8"."""
 
+# "Which keys "
 _ASKS_WHICH = lazy_regex(r"\s*(?:which|what)\s+(\w+?)s?\s", re.IGNORECASE)
 # Operators and the like, which are no words: "&&", "$#".
 _SIGNS = lazy_regex(r"(?<!\S)[\"'“‘`(]?([^\w\s\"'“”‘’`(),.;:?!…–—-]{2,})(?=[\"'”’`),.;:?!]*(?:\s|$))")
@@ -32,8 +33,10 @@ _SIGNS = lazy_regex(r"(?<!\S)[\"'“‘`(]?([^\w\s\"'“”‘’`(),.;:?!…–
 _OPTION = lazy_regex(r"(?<![\w/%$-])(?:-{0,2}[-%$][^\W\d_][\w-]*|[^\W_]+(?:_[^\W_]+)+(?!\w))")
 # Hyphens as documents print them; in a question, a dash before a word sets that apart ("the depth –in metres–").
 _AS_TYPED = str.maketrans("‐‑–−", "----")
+# "the yearly fee"
 _ASKED_PERIOD = lazy_regex(rf"\b(?P<period>{'|'.join(PERIODS)})\s+(?P<thing>[\w'’-]+(?:\s+[\w'’-]+)?)", re.IGNORECASE)
 _UNNAMED = r"(?:Many|Most|Some|Several|Various|Certain|Numerous|Not all|A few|A number of)"
+# "must", "are usually returned"
 _MUST_OR_DONE = (
     r"(?:can|may|must|should|shall|will|cannot|ha(?:s|ve)\s+to"
     rf"|(?:is|are|was|were)\s+(?:\w+ly\s+|not\s+)?(?:\w+(?:ed|en)|{IRREGULAR}))\b"
@@ -43,7 +46,7 @@ _SAYS_WHICH = lazy_regex(
     re.IGNORECASE,
 )
 _NAMES_SOME = lazy_regex(r"[:(]|\b(?:such as|includ\w+|like|namely|especially|e\.g\.)")
-_ASKED_NOUN = lazy_regex(
+_ASKED_NOUN = lazy_regex(  # "What is the total revenue in"
     r"\W*what (?:is|was|are|were) (?:the |its |their )?(?:\w+ )?([^\W\d_]{3,})(?: in\b| for\b|\?|$)", re.I
 )
 # The group about which a question asks what they do or get, or what there is for them: "What do members get?".
@@ -67,17 +70,18 @@ _EXTENTS = (
 )
 _EXTENT_OF_WORD = {word: extent[0] for extent in _EXTENTS for word in extent}
 _ANY_EXTENT = rf"({'|'.join(_EXTENT_OF_WORD)})"
-_MEASURED = lazy_regex(
+_MEASURED = lazy_regex(  # "30 cm thick", "a height of 3"
     rf"\d[\s-]?[^\W\d_]{{1,12}}[\s-]+{_ANY_EXTENT}\b|\b{_ANY_EXTENT}\s*(?::|of|is|was|von|ist|war|beträgt)\s*\d",
     re.IGNORECASE,
 )
+# "how thick", "what is the width"
 _HOW_LONG = lazy_regex(rf"\b(?:how|wie)\s+{_ANY_EXTENT}\b|\b(?:what|which|was)\b.*?\b{_ANY_EXTENT}\b", re.IGNORECASE)
 # "Dogs are allowed on the path above the beach" does not tell whether they are on the beach, nor does "The concert
 # after the meeting is on 3 May" tell when the meeting is.
 _ASKED_PLACE = lazy_regex(
     r"\b(?:on|in|at|inside|onto|into)\s+(?:the|our|your)\s+(?P<thing>[^\W\d_]{3,})", re.IGNORECASE
 )
-_ASKED_OF_THING = lazy_regex(
+_ASKED_OF_THING = lazy_regex(  # "When is the meeting"
     r"\W*(?:(?:when|where|how\s+(?!far\b)\w+|what\s+time)\s+)?(?:is|are|was|were|do|does|did|will)\s+"
     rf"(?P<thing>.*?)(?=\s(?:{PREPOSITIONS})\s|\W*$)",
     re.IGNORECASE,
@@ -87,22 +91,23 @@ _IN_TIME = r"after|before|during|until|following"
 _WAYS = r"past|to|from|over"
 _HELPING = r"(?:is|are|was|were|has|have|had|do|does|did|will|can|may|must)\b"
 _DATE_BEGINS = rf"\d|{WEEKDAY}|{'|'.join(MONTHS)}"
+# "profit margin"
 _RATE_OF = lazy_regex(r"\b(\w+)\s+(?:rates?|ratios?|margins?|percentages?|index)\b", re.IGNORECASE)
 _RATE_WORD = lazy_regex(r"\b(?:rates?|ratios?|margins?|percentages?|index|percent|share)\b|%", re.IGNORECASE)
-_NAMED_PART = lazy_regex(
+_NAMED_PART = lazy_regex(  # "International Segment"
     r"\b(?!Operating|Reportable|Each|All|Total)[A-Z]\w+ (?:Segment|Division|Region|Subsidiary)\b(?! [A-Z])"
 )
 # The numbers in between, such as "1, 2 and " in "Lines 1, 2 and 6".
 _OTHER_NUMBERS = r"(?:\d++(?:\.\d++)*+\W++(?:(?:and|or|to|und|oder|bis|et|ou|y|o|e)\W++)?+)*"
-_NUMBERED = lazy_regex(
+_NUMBERED = lazy_regex(  # "Debian 8"; no date, "May 8", and no year
     r"(?<=\s)(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))([A-ZÀ-Þ]\w+)\s+(?!(?:19|20)\d\d\b)(\d+(?:\.\d+)*)(?!\w)"
 )
 # A property and its owner, such as "the length of the bridge", without the words that follow: "over the quay".
 _OF_THING = lazy_regex(
-    r"\b([^\W\d_]{3,})\s+of\s+((?:[^\W\d_][\w'’-]*\s+){0,4}?[^\W\d_][\w'’-]*)"
+    r"\b([^\W\d_]{3,})\s+of\s+((?:[^\W\d_][\w'’-]*\s+){0,4}?[^\W\d_][\w'’-]*)"  # "length of the old bridge"
     r"(?=\s*[,;:.?!()]|\s*$|\s+(?:about|above|across|and|are|around|as|at|behind|below|beside|between|by|can|did|do"
-    r"|does|during|for|from|had|has|have|in|into|is|may|must|near|of|on|onto|or|over|per|than|that|through|to|under|was|were|which|who|will|with"
-    r"|within|without)\b)",
+    r"|does|during|for|from|had|has|have|in|into|is|may|must|near|of|on|onto|or|over|per|than|that|through|to|under"
+    r"|was|were|which|who|will|with|within|without)\b)",
     re.IGNORECASE,
 )
 # The noun for the kind of thing that a code names: "error E21", "the E21 key".
@@ -110,9 +115,10 @@ _CODE_OF_KIND = lazy_regex(
     r"(?:\b(?P<before>[^\W\d_]{3,})\s+)?\b(?P<code>[A-Z]{1,4}-?\d[\w.-]*)\b(?:\s+(?P<after>[^\W\d_]{3,})\b)?"
 )
 _SHOWN_KINDS = frozenset(words("error fault code message warning alarm sign symbol signal"))
+# "to the harbour"
 _DIRECTION = lazy_regex(r"\b(to|from)\s+(?:the\s+)?([^\W\d_]{3,})", re.IGNORECASE)
 _POSSESSIVES = frozenset({"this", "these", "our", "its", "their", "your", "my", "his", "her"})
-_BESIDE_OFFICE = lazy_regex(
+_BESIDE_OFFICE = lazy_regex(  # "vice president"
     r"\b(vice|deputy|assistant|associate|acting|interim|honorary|former)[\s-]+([^\W\d_]{4,})\b", re.IGNORECASE
 )
 

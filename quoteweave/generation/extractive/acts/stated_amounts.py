@@ -19,7 +19,9 @@ from quoteweave.generation.gate.facts import Facts, normalize_notation, read_evi
 from quoteweave.generation.relevance import QuestionTerms
 from quoteweave.generation.sentence_kinds import FEW, ROUGHLY
 
+# The number of an item of a list: "(2) Doors".
 _ITEM = lazy_regex(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
+# With what follows: "$30", "12 %", "five square metres", "60 km/h".
 _NUMBER = (
     rf"(?<![\w.,])(?:[$€£]\s?)?(?:\d[\d.,]*+|{FEW}\b)"
     r"(?:\s?%|(?:[\s-](?:square|cubic|million|billion))?[\s-]?[^\W\d_]{1,12}(?:/h)?\b)?"
@@ -34,7 +36,7 @@ _COMPARATIVE = (
     r"|younger|faster|slower|cheaper|dearer|larger|bigger|smaller|warmer|colder|nearer|further|farther"
     r"|[^\W\d_]{3,}er(?=\s(?:than|als)\b)|mehr|weniger)"
 )
-_CHANGE = (
+_CHANGE = (  # "rose", "declined", "is under"
     r"(?:rose|rise|rises|risen|fell|falls?|fallen|grew|grows?|grown|(?:increas|decreas|declin|reduc|rais|chang|improv)(?:es?|ed)"
     r"|dropp?(?:s|ed)?|lower(?:s|ed)|climb(?:s|ed)|jump(?:s|ed)|cut|over|under|short)"
 )
@@ -42,7 +44,7 @@ _ASKS_DIFFERENCE = lazy_regex(
     rf"\b(?:{_COMPARATIVE}|{_CHANGE}|by\s+how|growth|increase|decrease|decline|drop|difference|gain|loss|improvement)\b",
     re.IGNORECASE,
 )
-_ASKS_CHANGE = lazy_regex(
+_ASKS_CHANGE = lazy_regex(  # "By how much did sales fall?"
     r"(?:by\s+)?how\s+much\s+(?:did|do|does|has|have|will)\b.*\b(?:rise|risen|fall|fallen|grow|grown"
     r"|(?:increas|decreas|declin)ed?|drop(?:ped)?|go\s+(?:up|down)|shrink)\b",
     re.IGNORECASE,
@@ -51,10 +53,10 @@ _SAYS_CHANGE = lazy_regex(
     rf"\b(?:{_CHANGE}|by|growth|increas\w+|decreas\w+|declin\w+|reduction|drop|difference|gain|loss|up|down|more|less)\b",
     re.IGNORECASE,
 )
-_DIFFERENCE = lazy_regex(
+_DIFFERENCE = lazy_regex(  # "300 kg lighter", "rose again by about 3 %"
     rf"{_NUMBER}\s+{_COMPARATIVE}\b|\b{_CHANGE}\s+(?:[^\W\d_]+\s+){{0,3}}?by\s+{_ABOUT}{_NUMBER}", re.IGNORECASE
 )
-_DISTANCE = lazy_regex(
+_DISTANCE = lazy_regex(  # "200 metres from", "3 km north"
     rf"{_LENGTH}\s+(?:away|off|apart|north|south|east|west|from(?!\s+[^\W\d_]+\s+to\b)|above|below|behind|beyond|to\s+the"
     r"|vom|von|entfernt|über|unter)\b",
     re.IGNORECASE,
@@ -82,8 +84,9 @@ _AFTER = lazy_regex(rf"{_NUMBER}\s+(?:after|before|later)\b", re.IGNORECASE)
 _ASKS_WHAT_IT_TAKES = lazy_regex(r"\W*how\s+long\s+(?:does|do|did|will)\b.*\btake\b", re.IGNORECASE)
 _TAKES = lazy_regex(r"\b(?:takes?|took)\b", re.IGNORECASE)
 _TAKES_TIME = lazy_regex(
-    r"\b(?:takes?|took|last(?:s|ed)?)\s+(?:(?:about|around|approximately|roughly|only|just|over|nearly|almost|up\s+to|at\s+least|at\s+most"
-    r"|between|from|(?:more|less)\s+than|you|us|them|him|her|it|most\s+\w+|the\s+\w+)\s+){0,3}"
+    r"\b(?:takes?|took|last(?:s|ed)?)\s+"
+    r"(?:(?:about|around|approximately|roughly|only|just|over|nearly|almost|up\s+to|at\s+least|at\s+most"
+    r"|between|from|(?:more|less)\s+than|you|us|them|him|her|it|most\s+\w+|the\s+\w+)\s+){0,3}"  # "us about"
     rf"(?:\d|an?\b|half\b|{FEW}\b)",
     re.IGNORECASE,
 )
@@ -99,8 +102,8 @@ _QUANTITY_OF_OTHERS = lazy_regex(
 )
 _ASKS_PRICE = lazy_regex(r"\W*how\s+much\s+(?:is|are|was|were|(?:does|do|did)\b.*\bcosts?)\b", re.IGNORECASE)
 _NO_PRICE = lazy_regex(
-    rf"\bin\s+(?:\d+|{FEW})\s+(?:equal\s+)?(?:parts|instal?lments|payments)\s+of\s+{_NUMBER}"
-    rf"|\b(?:within|after|in|for)\s+(?:\d+|{FEW})\s+(?:minute|hour|day|week|month|year)s?\b",
+    rf"\bin\s+(?:\d+|{FEW})\s+(?:equal\s+)?(?:parts|instal?lments|payments)\s+of\s+{_NUMBER}"  # "in 3 payments of 20"
+    rf"|\b(?:within|after|in|for)\s+(?:\d+|{FEW})\s+(?:minute|hour|day|week|month|year)s?\b",  # "within 30 days"
     re.IGNORECASE,
 )
 # What was paid for an act is not the price of the thing: "The boat was repaired for 900 euros".
@@ -113,7 +116,8 @@ _ASKS_COST = lazy_regex(r"\W*(?:how\s+much|what)\s+(?:does|do|did)\b.*\bcost\b",
 _FOR = lazy_regex(r"\bfor\s+(?:(?:an?|the|each|every)\s+)?(?P<what>[^\W\d_]{3,})", re.IGNORECASE)
 # The number of a whole, of which others are counted: "none of the 30 rooms", "of 300 children few".
 _NUMBER_OF_WHOLE = lazy_regex(
-    rf"(?P<part>\b(?:\d[\d.,]*|one|{FEW}|none|some|few|half|most|many|not\s+one|any|thirds?|quarters?|per\s?cent)\s+|%\s+|(?:^|[,;])\s*)"
+    rf"(?P<part>\b(?:\d[\d.,]*|one|{FEW}|none|some|few|half|most|many|not\s+one|any|thirds?|quarters?|per\s?cent)\s+"
+    r"|%\s+|(?:^|[,;])\s*)"
     rf"of\s+(?:(?:the|its|our|their|these|those)\s+)?(?:\d[\d.,]*|{FEW})\s+(?=[^\W\d_]{{3,}}s\b|children|people|men\b|women)",
     re.IGNORECASE,
 )
@@ -133,18 +137,21 @@ _TIME_NAME = (
 )
 # "Once, in 1998", "five times as large" and "twice the size" are no frequencies, nor are days that are excepted.
 _FREQUENCY = lazy_regex(
-    rf"\b(?:(?:every|each)\s+(?:(?:other|single|second|third|fourth|few|working|business|school|half(?:\s+an)?|\d+|{FEW})[\s-]+)?{_TIME_NAME}"
-    rf"|every\s+(?:\d[\d.,]*\s?|{FEW}\s)[^\W\d_]+"
+    r"\b(?:(?:every|each)\s+"  # "every second Sunday"
+    rf"(?:(?:other|single|second|third|fourth|few|working|business|school|half(?:\s+an)?|\d+|{FEW})[\s-]+)?{_TIME_NAME}"
+    rf"|every\s+(?:\d[\d.,]*\s?|{FEW}\s)[^\W\d_]+"  # "every 500 km"
     r"|(?:after|before|at|with)\s+(?:every|each)"
     r"|(?:for|on|in)\s+(?:every|each)\s+(?:use|visit|lesson|trip|run|flight|game|match|meeting|session|shift|voyage|issue)"
-    r"|(?<!\bthe )(?<!\bour )(?<!\bits )(?<!\btheir )(?:bi-?|semi-?)?(?:hourly|daily|nightly|weekly|fortnightly|monthly"
-    r"|quarterly|yearly|annually)|always|never|only\s+once"
-    r"|(?:several|(?:a\s+)?few|many)\s+times\s+(?:an?|per|each|every|\w+ly)"
-    rf"|once\s+(?:an?|per|every|each|in\s+(?:an?|\d+|{FEW})\s+{_SPAN}|\w+ly)"
-    rf"|(?:twice|(?:\d+|{FEW})\s+times)(?!\s+(?:as|more|the|this|that|its|their|\w{{2,}}er)\b)|\d\s?[x×]\s+(?:an?|per|each|every|\w+ly)"
+    r"|(?<!\bthe )(?<!\bour )(?<!\bits )(?<!\btheir )(?:bi-?|semi-?)?"  # not "the daily news"
+    r"(?:hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly|annually)|always|never|only\s+once"
+    r"|(?:several|(?:a\s+)?few|many)\s+times\s+(?:an?|per|each|every|\w+ly)"  # "several times a year"
+    rf"|once\s+(?:an?|per|every|each|in\s+(?:an?|\d+|{FEW})\s+{_SPAN}|\w+ly)"  # "once in two years"
+    rf"|(?:twice|(?:\d+|{FEW})\s+times)(?!\s+(?:as|more|the|this|that|its|their|\w{{2,}}er)\b)"
+    r"|\d\s?[x×]\s+(?:an?|per|each|every|\w+ly)"  # "2 x daily"
     rf"|per\s+{_SPAN}|at\s+(?:[\w-]+\s+)?intervals|alternate\s+(?:{_SPAN}|{WEEKDAY}s)"
     rf"|(?<!except on )(?<!except )(?:{WEEKDAY}s|weekdays|(?:at|on|most)\s+weekends)"
-    rf"|(?:first|second|third|fourth|last)\s+(?:{WEEKDAY}|(?:working\s+)?day|week)\s+(?:of|in)\s+(?:the|each|every)\s+(?:week|month|quarter|year))\b",
+    rf"|(?:first|second|third|fourth|last)\s+(?:{WEEKDAY}|(?:working\s+)?day|week)"  # "last Friday of each month"
+    r"\s+(?:of|in)\s+(?:the|each|every)\s+(?:week|month|quarter|year))\b",
     re.IGNORECASE,
 )
 _DAYTIME = (
@@ -160,7 +167,9 @@ _SPAN_BESIDE = rf"(?:\d+|an?|one|{FEW})\s+{_SPAN}\s+(?:before|after|in\s+advance
 # When something opens does not tell how late it is open.
 _ENDS, _STARTS = (
     lazy_regex(
-        rf"\b(?:{words_before})(?:\s+(?!until\b|till\b|from\b|between\b)\w+)?\s+{_TIME}|\bbetween\s+{_TIME}|(?:24|all)\s+(?:hours|day)\b|(?<!\d\d)\d\s?(?:[ap]m\s?)?[–-]\s?\d{{1,2}}(?!\d)|\b{_SPAN_BESIDE}",
+        rf"\b(?:{words_before})(?:\s+(?!until\b|till\b|from\b|between\b)\w+)?\s+{_TIME}"  # "closes at 6 pm"
+        rf"|\bbetween\s+{_TIME}|(?:24|all)\s+(?:hours|day)\b"
+        rf"|(?<!\d\d)\d\s?(?:[ap]m\s?)?[–-]\s?\d{{1,2}}(?!\d)|\b{_SPAN_BESIDE}",  # "9-17", "two hours before"
         re.IGNORECASE,
     )
     for words_before in (
@@ -175,12 +184,14 @@ _MEMBERS = (
 )
 # How many people there is room for tells how large a hall is.
 _ROOM = (
-    rf"(?:hold|carr(?:y|ie)|take|accommodate)s?\s+{ROUGHLY}(?:\d[\d,]*|{FEW})\s+(?:people|persons|guests|passengers|visitors)\b"
+    rf"(?:hold|carr(?:y|ie)|take|accommodate)s?\s+{ROUGHLY}(?:\d[\d,]*|{FEW})\s+"
+    r"(?:people|persons|guests|passengers|visitors)\b"
     rf"|(?:room|space|seats)\s+for\s+{ROUGHLY}(?:\d|{FEW}\b)"
 )
 # "A team of nine" tells a size, but "three plots" and "a fund of 3 trustees" do not.
 _SIZE = lazy_regex(
-    rf"\b{_SIZED}(?:\d|{FEW}\b)|\b(?:{_ROOM})|\b(?:has|have|had|compris\w+|consists?\s+of|of)\s+{ROUGHLY}(?:\d[\d,]*|{FEW})\s+{_MEMBERS}\b"
+    rf"\b{_SIZED}(?:\d|{FEW}\b)|\b(?:{_ROOM})"  # "employs 30", "holds 40 people"
+    rf"|\b(?:has|have|had|compris\w+|consists?\s+of|of)\s+{ROUGHLY}(?:\d[\d,]*|{FEW})\s+{_MEMBERS}\b"  # "has 12 beds"
     rf"|\bof\s+(?:\d[\d,]*|{FEW})(?=\s*(?:[.,;]|$))"
     r"|\d\s?(?:by|x|×)\s?\d|\d\s(?:million|billion|thousand)|[$€£]\s?\d",
     re.IGNORECASE,
@@ -197,11 +208,11 @@ _PERSON = (
 _BECOMES = r"(?:is|was|turn(?:s|ed)|became|reached)"
 _BEGUN = r"(?:built|born|founded|established|opened|made|created|erected|constructed|planted|launched|formed)"
 _YEARS_OLD = lazy_regex(
-    rf"\b{_YEARS}[\s-]+(?:year|month|week|day|hour)s?[\s-]+(?:old|of\s+age)\b"
+    rf"\b{_YEARS}[\s-]+(?:year|month|week|day|hour)s?[\s-]+(?:old|of\s+age)\b"  # "30 years old", "a 3-day-old"
     rf"|\bage[ds]?\b[^.;]{{0,20}}?\b{_YEARS}"
-    rf"|\b(?:(?:s?he|I|you|we|they|who)\s+(?:are|were|am|{_BECOMES})|(?:{_NAME}|{_PERSON})\s+{_BECOMES}|(?:must|should|to)\s+be)\s+"
-    rf"{ROUGHLY}{_YEARS}{_NO_UNIT}"
-    rf"|\b{_BEGUN}\b[^.;]{{0,30}}?\b{_YEARS}\s(?:year|month|week|day)s?\sago\b"
+    rf"|\b(?:(?:s?he|I|you|we|they|who)\s+(?:are|were|am|{_BECOMES})|(?:{_NAME}|{_PERSON})\s+{_BECOMES}"
+    rf"|(?:must|should|to)\s+be)\s+{ROUGHLY}{_YEARS}{_NO_UNIT}"  # "She turned 30", "must be 18"
+    rf"|\b{_BEGUN}\b[^.;]{{0,30}}?\b{_YEARS}\s(?:year|month|week|day)s?\sago\b"  # "built 30 years ago"
     rf"|\b{_YEARS}\s(?:(?:year|month)s?\s)?(?:or|and)\s(?:older|younger|over|above|under)\b"
     rf"|\b(?:over|under|older\s+than|younger\s+than)\s+{_YEARS}(?:{_NO_UNIT}|\s(?:year|month)s?\b|s\b)"
     r"|(?:^|[^\w\s]\s*|(?-i:\b(?!(?:in|at|on|of|to|from|near)\b)[a-zß-ÿ]+)\s+)"

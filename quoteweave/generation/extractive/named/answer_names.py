@@ -17,16 +17,20 @@ from quoteweave.generation.sentence_kinds import CLAUSES, ROUGHLY, says_what
 MAX_NAMES = 3
 """A sentence with more new names than this is a list, and does not answer a question for a name."""
 
+# What looks like a person's name, but has a body's: "Byron Ltd", "Audit Committee", "The Mill".
 _COMPANY = lazy_regex(
     r"^The\s|\b(?:Committee|Board|Panel|Office|Cent(?:er|re)|Council|Court|Association|Institute|Group|Team|Act|Inc|LLC|Ltd|Limited|Plc|PLC|Pvt|L\.P|Corp|Corporation|Company|Holdings|Services|University|Department|AG|GmbH)\b"
 )
 ASKS_WHO_MAY = lazy_regex(r"who\s+(?:can|may|must|should)\s+(?!not\b)(?P<verb>\w+)", re.IGNORECASE)
+# "Existing members can only nominate"
 _MAY_DO = lazy_regex(
     r"^(?!(?:if|when|to|for)\b)[\w'’ -]{3,60}?\s(?:can|may|must|should)\s+(?:only\s+|also\s+)?(?P<verb>\w+)",
     re.IGNORECASE,
 )
+# "must be a ", what somebody must be to have a post.
 _MUST_BE = r"(?:may|can|must|should|shall|ha(?:s|ve)\s+to)\s+(?:only\s+)?be\s+(?:an?|one|any)\s"
 _BEHIND_ARTICLE = lazy_regex(r"\s+(?:(?:the|an?|our|its)\s+)?(\w+)", re.IGNORECASE)
+# "We built it", "In spring, she opened it"
 _BEGINS_WITH_PRONOUN = lazy_regex(
     r"\W*(?:(?:We|I|You|He|She|They|It|His|Her|Their|Our|My|Wir|Ich|Sie|Er|Nous|Je|Vous|Ils?|Elles?)\s"
     r"|[^,]{0,60},\s+(?:we|I|you|he|she|they|it)\s)"
@@ -35,28 +39,39 @@ _BEGINS_WITH_PRONOUN = lazy_regex(
 _OURS_IS_NAMED = lazy_regex(
     r"\W*(?:His|Her|Their|Our|My)\s[^,;.]{1,60}?\s(?:is|are|was|were)\s+(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+)?[A-ZÀ-Þ]"
 )
+# "Who is the treasurer?"
 _ASKS_WHO_HOLDS = lazy_regex(r"\W*who\s+(?:is|are|was|were)\s+(?:the|our|your)\s", re.IGNORECASE)
 PERSON_NAME = lazy_regex(
-    r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+(?:[A-Z]\.\s+)*[A-ZÀ-Þ][\w'’-]+"
-    r"|\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}"
+    r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+(?:[A-Z]\.\s+)*[A-ZÀ-Þ][\w'’-]+"  # "Dr Byron", "Mrs. A. Byron"
+    r"|\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}"  # "Ada van Dyk"
 )
+# "Who first climbed it?"
 ASKS_WHO_DID = lazy_regex(
     r"\W*who\s+(?!(?:is|are|was|were|can|may|must|should|shall|will|would|could|might|has|have|had|does|do|did)\b)"
     r"(?:(?:first|last)\s+(?=\w))?(?P<verb>\w+)",
     re.IGNORECASE,
 )
 _NUMBER_WORD = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b"
+# What goes from a thing straight on to its number, name or place: "lasts", "is limited to", "is sold for", "dauert".
+_TELLS = (
+    r"is|are|was|were|will\s+be|lasts?|lasted|takes?|took|runs?|measures?|weighs?|weighed|holds?|seats?|carries|accommodates?"
+    r"|(?:is|are)\s+(?:valid\s+for|limited\s+to|set\s+(?:at|to))|stands?|lies?|hangs?|sits?|consists?\s+of|compris(?:es|ed)|covers?|covered|spans?|occupies|extends?\s+(?:over|to)"
+    r"|(?:is|are)\s+(?:sold|available|offered)\s+(?:\w+ly\s+)?(?:for|at)|(?:has|have)\s+(?:room|space|seats)\s+for|costs?|reaches|(?:amounts?|comes?)\s+to"
+)
+_TELLS_ABROAD = r"ist|sind|dauert|beträgt|liegt|est|sont|dure|coûte|es|son|dura|está|están"
+# What gives a limit instead: "may only be", "must not exceed", "can be longer than".
+_LIMITS = (
+    r"(?P<may>(?:may|can|must|shall|should)\s+(?:only\s+|not\s+)?"
+    r"(?:be(?:\s+(?:longer|higher|larger|heavier|wider|deeper|more)\s+than)?|exceed))"
+)
 _SAYS_DIRECTLY = lazy_regex(
     r"(?:\s*(?:\([^()]{1,20}\)\s*)?:"  # "VAT (20 %): 498.00 euros"
     r"|,(?=\s\d[\d.,]*\s\w+\s(?:long|high|tall|deep|wide|thick|old)\b)"  # "The slide, 62 metres long, …"
-    r"|\s+(?:is|are|was|were|will\s+be|lasts?|lasted|takes?|took|runs?|measures?|weighs?|weighed|holds?|seats?|carries|accommodates?"
-    r"|(?:is|are)\s+(?:valid\s+for|limited\s+to|set\s+(?:at|to))|stands?|lies?|hangs?|sits?|consists?\s+of|compris(?:es|ed)|covers?|covered|spans?|occupies|extends?\s+(?:over|to)"
-    r"|(?:is|are)\s+(?:sold|available|offered)\s+(?:\w+ly\s+)?(?:for|at)|(?:has|have)\s+(?:room|space|seats)\s+for|costs?|reaches|(?:amounts?|comes?)\s+to"
-    r"|(?P<may>(?:may|can|must|shall|should)\s+(?:only\s+|not\s+)?(?:be(?:\s+(?:longer|higher|larger|heavier|wider|deeper|more)\s+than)?|exceed))"
-    r"|ist|sind|dauert|beträgt|liegt|est|sont|dure|coûte|es|son|dura|está|están))\s+"
+    rf"|\s+(?:{_TELLS}|{_LIMITS}|{_TELLS_ABROAD}))\s+"
     r"(?:(?P<name>[A-ZÀ-Þ])|(?P<place>(?:in|at|near|en|à|bei)\s+(?:the\s+)?[A-ZÀ-Þ])|"
     rf"{ROUGHLY}(?P<number>[$€£]?\d|{_NUMBER_WORD}))"
 )
+# "A warranty of three years", "the sum of EUR 498"
 _OF_NUMBER = lazy_regex(
     rf"(?<!\bfor\s)\b(?:an?|the)\s+([^\W\d_]+)\s+of\s+{ROUGHLY}((?:[$€£]|(?-i:[A-Z]{{3}})\s)?\d[\d.,]*|{_NUMBER_WORD})",
     re.IGNORECASE,
@@ -79,6 +94,7 @@ _APPOSED = lazy_regex(
 _HOLDER_IN_BRACKETS = lazy_regex(
     r"[A-ZÀ-Þ][\w.'’-]*(?:\s+(?:&\s+)?[A-ZÀ-Þ][\w.'’-]*){1,4}\s+\((?:the\s+|our\s+)?([^()]{2,40})\)"
 )
+# "Ada Byron is the treasurer of the club", "Ada Byron, our treasurer, opened it".
 _IS_HOLDER = lazy_regex(
     rf"(?:{PERSON_NAME.pattern})\s+(?P<be>is|was)\s+(?:the|our|its)\s+([^,.;:()]{{2,40}}?)(?=[,.;()]|$|\s+(?:and|of|for|at|in|since)\b)"
 )
