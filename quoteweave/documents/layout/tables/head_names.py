@@ -1,8 +1,15 @@
-"""Names in the heads of tables that are above several columns, or were read as one line above several columns."""
+"""Names in the heads of tables that are above several columns, or were read as one line above several columns.
 
-from collections.abc import Iterator, Mapping, Sequence
+Of this head, "Quarter" is above two columns, and "2021 2020" may be one line:
+
+                 Quarter          Year
+               2021   2020    2021   2020
+    Net sales   512    486   2,048  1,944
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise, product, takewhile
+from itertools import combinations_with_replacement, pairwise, product, takewhile
 from math import prod
 
 from quoteweave.core.boxes import hull
@@ -20,7 +27,7 @@ MAX_OFF_MIDDLE = 2.0
 # If there are more ways to assign a row of names to columns, they are uncertain.
 MAX_WAYS = 1000
 
-_Run = range
+_Span = range
 """The columns, from 1, below a name; 0 for the names of the rows."""
 
 
@@ -59,66 +66,70 @@ def _name_parts(cell: Line) -> list[Line]:
 def names_with_spans(rows: Sequence[Row], columns: Sequence[Column]) -> tuple[int, tuple[str, ...]]:
     """How many rows of a head have names that span columns, and each column's names in all of them, the rows' first.
 
-    Returns 0 and no names unless it is certain which columns each name spans: it is above their middle.
+    Of the head above, 2 and ("", "Quarter 2021", "Quarter 2020", "Year 2021", "Year 2020"). Returns 0 and no names
+    unless it is certain which columns each name spans: it is above their middle.
     """
     head = _rows_above_numbers(rows)
     if not 1 < len(head) <= MAX_ROWS or len(head) == len(rows):
         return 0, ()
-    places = places_in(head[-1], columns)
-    if None in places or len(set(places)) < len(places):
+    *upper_rows, lowest_row = head
+    places = [place for place in places_in(lowest_row, columns) if place is not None]
+    if len(set(places)) < len(lowest_row):
         return 0, ()
-    lowest = {place: cell for place, cell in zip(places, head[-1], strict=True) if place}
-    runs = [
-        *(_runs_of(row, lowest, columns) for row in head[:-1]),
-        [range(place or 0, (place or 0) + 1) for place in places],
-    ]
+    named_columns = {place: cell for place, cell in zip(places, lowest_row, strict=True) if place}
+    spans = [_spans_of(row, named_columns, columns) for row in upper_rows]
+    if not all(spans) or all(len(span) == 1 for row_spans in spans for span in row_spans):
+        return 0, ()
+    spans.append([range(place, place + 1) for place in places])
     names = [list[str]() for _ in range(len(columns) + 1)]
-    for row, row_runs in zip(head, runs, strict=True):
-        for cell, run in zip(row, row_runs, strict=False):
-            for at in run:
+    for row, row_spans in zip(head, spans, strict=True):
+        for cell, span in zip(row, row_spans, strict=True):
+            for at in span:
                 names[at].append(cell.text)
-    has_spans = any(len(run) > 1 for row_runs in runs for run in row_runs)
-    return (len(head), tuple(map(" ".join, names))) if has_spans and all(runs) and all(names[1:]) else (0, ())
+    return (len(head), tuple(map(" ".join, names))) if all(names[1:]) else (0, ())
 
 
-def _runs_of(row: Row, lowest: Mapping[int, Line], columns: Sequence[Column]) -> Sequence[_Run]:
+def _spans_of(row: Row, named_columns: Mapping[int, Line], columns: Sequence[Column]) -> Sequence[_Span]:
     """The columns that each name of a row spans; none if that is uncertain.
 
-    `lowest` are the names of columns in the last row of the head.
+    `named_columns` are those with a name in the last row of the head, and this name.
     """
-    bounds = [
-        (column.left, *lowest[at].box[::2], column.right) if at in lowest else (column.left, column.right)
+    edges = [
+        (column.left, column.right, *(named_columns[at].box[::2] if at in named_columns else ()))
         for at, column in enumerate(columns, 1)
     ]
-    sides = [(min(bound), max(bound)) for bound in bounds]
-    ways = [list(_ways(cell, sides, lowest)) for cell in row]
-    if prod(map(len, ways)) > MAX_WAYS:
+    sides = [(min(xs), max(xs)) for xs in edges]
+    possible = [_possible_spans(cell, sides, named_columns) for cell in row]
+    if prod(map(len, possible)) > MAX_WAYS:
         return []
-    fitting = [way for way in product(*ways) if all(left.stop <= right.start for left, right in pairwise(way))]
-    if len(fitting) > 1:
-        names = [lowest[at].text if at in lowest else "" for at in range(1, len(columns) + 1)]
-        fitting = [way for way in fitting if _are_groups([run for run in way if run.start], names)]
-    return fitting[0] if len(fitting) == 1 else []
+    ways = [way for way in product(*possible) if all(left.stop <= right.start for left, right in pairwise(way))]
+    if len(ways) > 1:
+        names = [named_columns[at].text if at in named_columns else "" for at in range(1, len(columns) + 1)]
+        ways = [way for way in ways if _are_groups([span for span in way if span.start], names)]
+    return ways[0] if len(ways) == 1 else []
 
 
-def _ways(cell: Line, sides: Sequence[tuple[float, float]], lowest: Mapping[int, Line]) -> Iterator[_Run]:
-    """The runs of columns that a name may span."""
-    over = [at for at, (left, right) in enumerate(sides, 1) if cell.box[0] < right and left < cell.box[2]]
+def _possible_spans(cell: Line, sides: Sequence[tuple[float, float]], named_columns: Mapping[int, Line]) -> list[_Span]:
+    """The columns that a name may span: those below it, if it is above their middle, and several only if all are named.
+
+    A name left of all columns is above the names of the rows; one above a single column without a name is its name.
+    """
     if cell.box[2] <= sides[0][0]:
-        yield range(1)
-    elif len(over) == 1 and over[0] not in lowest:
-        yield range(over[0], over[0] + 1)
-    else:
-        for first in range(1, len(sides) + 1):
-            for last in range(first, len(sides) + 1):
-                off_middle = abs(middle(cell) - (sides[first - 1][0] + sides[last - 1][1]) / 2)
-                run = range(first, last + 1)
-                is_named = first == last or all(at in lowest for at in run)
-                if off_middle <= MAX_OFF_MIDDLE and is_named and all(at in run for at in over):
-                    yield run
+        return [range(1)]
+    below = [at for at, (left, right) in enumerate(sides, 1) if cell.box[0] < right and left < cell.box[2]]
+    if len(below) == 1 and below[0] not in named_columns:
+        return [range(below[0], below[0] + 1)]
+    spans = [range(first, last + 1) for first, last in combinations_with_replacement(range(1, len(sides) + 1), 2)]
+    return [
+        span
+        for span in spans
+        if abs(middle(cell) - (sides[span[0] - 1][0] + sides[span[-1] - 1][1]) / 2) <= MAX_OFF_MIDDLE
+        and (len(span) == 1 or named_columns.keys() >= set(span))
+        and set(below) <= set(span)
+    ]
 
 
-def _are_groups(runs: Sequence[_Run], names: Sequence[str]) -> bool:
-    """Whether the runs have equal lengths and together all columns, with the same names of columns in each."""
-    groups = [names[run.start - 1 : run.stop - 1] for run in runs]
+def _are_groups(spans: Sequence[_Span], names: Sequence[str]) -> bool:
+    """Whether the spans have equal lengths and together all columns, with the same names of columns in each."""
+    groups = [names[span.start - 1 : span.stop - 1] for span in spans]
     return len(groups) > 1 and sum(map(len, groups)) == len(names) and all(group == groups[0] for group in groups)
