@@ -9,6 +9,7 @@ import typer
 from quoteweave.cli.console import console, plain, print_failures, print_json
 from quoteweave.cli.eval.paid import (
     CITATIONS,
+    JudgingOptions,
     confirm_judging,
     count_spent,
     judge_price,
@@ -19,25 +20,15 @@ from quoteweave.cli.eval.paid import (
 )
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.evaluation import (
-    ConcurrencyOption,
     ConventionOption,
     DatasetOption,
-    LimitOption,
-    PriceOption,
     ReferencesOption,
     RunArgument,
     RunsArgument,
-    YesOption,
     files_per_run,
+    takes_options,
 )
-from quoteweave.cli.options.settings import (
-    JUDGING,
-    CallsOption,
-    ImageFolderOption,
-    OptionValues,
-    make_settings,
-    takes_settings,
-)
+from quoteweave.cli.options.settings import JUDGING, OptionValues, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.concurrency.sync_bridge import run_sync
@@ -85,25 +76,22 @@ SplitterName = Literal["model", "rule"]
 
 
 @takes_settings(*JUDGING)
+@takes_options
 def citations(
     run: RunArgument,
     dataset: DatasetOption,
     option_values: OptionValues,
+    *,
     references: ReferencesOption = None,
     split: Annotated[
         SplitterName,
         typer.Option(help="Who cuts answers into sentences and their citations: the judge, or rules at no cost."),
     ] = "model",
-    image_folder: ImageFolderOption = None,
-    concurrency: ConcurrencyOption = 8,
-    limit: LimitOption = None,
+    options: JudgingOptions,
     convention: Annotated[
         Convention,
         typer.Option(help="published: as MCiteBench's scripts, which show the judge why a Locating answer is right."),
     ] = "strict",
-    usd_per_million: PriceOption = None,
-    calls: CallsOption = None,
-    yes: YesOption = False,
     out: Annotated[
         Path | None, typer.Option(help="File for judgements; the default is citations.jsonl in the run's folder.")
     ] = None,
@@ -120,21 +108,25 @@ def citations(
     """
     settings, path = make_settings(ChatSettings, option_values), judgements_path(run, out, CITATIONS)
     judge = ChatEvidenceJudge(
-        make_judge_model(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder)
+        make_judge_model(settings, options.calls),
+        prompts_folder=settings.prompts,
+        images=pictures_in(options.image_folder),
     )
-    splitter = _splitter(split, settings, calls)
-    pairs, price = load_judged_items(run, dataset, references)[:limit], judge_price(settings, usd_per_million)
+    splitter = _splitter(split, settings, options.calls)
+    pairs = load_judged_items(run, dataset, references)[: options.limit]
+    price = judge_price(settings, options.usd_per_million)
     stored = load_evidence_verdicts(path) if path.exists() else {}
     if convention == "published":
         pairs = [(prediction, with_explanation(example)) for prediction, example in pairs]
     plan = plan_evidence(pairs, stored, split=lambda answer: split_by_rule(sentence_texts(answer)))
     require_answers(plan, run)
-    if image_folder and (lacking := missing_pictures([example for _, example in plan.left], image_folder)):
-        raise missing_pictures_error(lacking, image_folder)
+    folder = options.image_folder
+    if folder and (lacking := missing_pictures([example for _, example in plan.left], folder)):
+        raise missing_pictures_error(lacking, folder)
     if plan.left:
-        warning = None if image_folder else _warning_of_unseen_pictures(pairs)
-        confirm_judging(plan, "check", settings, price, yes=yes, warning=warning)
-        stored = _judge_answers(plan.left, path, judge, splitter, concurrency)
+        warning = None if folder else _warning_of_unseen_pictures(pairs)
+        confirm_judging(plan, "check", settings, price, yes=options.yes, warning=warning)
+        stored = _judge_answers(plan.left, path, judge, splitter, options.concurrency)
     head = {"judge": judge.name, "splitter": splitter.name, "judgements": str(path)}
     counts = {"asked": len(plan.left), "no_answer": plan.no_answer}
     asked_ids = {example.id for _, example in plan.left}

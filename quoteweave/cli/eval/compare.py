@@ -13,15 +13,10 @@ from quoteweave.cli.console import console, plain, print_json
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.evaluation import (
     CitationsOption,
-    ConventionOption,
-    DatasetOption,
     JudgementsOption,
-    MarksOption,
-    PartialOption,
-    ReferencesOption,
     RunsArgument,
-    ScopeOption,
-    scoring_requests,
+    ScoringOptions,
+    takes_options,
 )
 from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.errors import UsageError
@@ -60,13 +55,12 @@ published: with --published, table, source, by, notes, and standings: rank, syst
 figures, best first."""
 
 
+@takes_options
 def compare(
     runs: RunsArgument,
-    dataset: DatasetOption,
-    references: ReferencesOption = None,
+    options: ScoringOptions,
     judgements: JudgementsOption = None,
     citations: CitationsOption = None,
-    scope: ScopeOption = None,
     figure: Annotated[
         list[str] | None, typer.Option(help="A figure to compare, as eval score --json names it; may be repeated.")
     ] = None,
@@ -76,9 +70,6 @@ def compare(
     by: Annotated[
         str | None, typer.Option(help="Figure to rank by; the default is overall.f1, or the table's first.")
     ] = None,
-    convention: ConventionOption = "strict",
-    marks: MarksOption = None,
-    partial: PartialOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Compare runs over the same questions, or rank them among published results.
@@ -91,17 +82,7 @@ def compare(
     """
     if len(runs) == 1 and published is None:
         raise UsageError("one run cannot be compared; name another, or a table with --published")
-    requests = scoring_requests(
-        runs,
-        dataset,
-        references,
-        judgements=judgements,
-        citations=citations,
-        scope=scope,
-        convention=convention,
-        marks=marks,
-        partial=partial,
-    )
+    requests = options.requests(runs, judgements, citations)
     with Console(stderr=True).status("scoring"):
         scored = _score_runs(requests)
         comparisons = compare_runs(scored, figure)

@@ -12,6 +12,7 @@ from quoteweave.attribution.agent.review import TrajectoryReview, review_traject
 from quoteweave.attribution.agent.runs import PAPER_DATASETS
 from quoteweave.cli.console import console, print_failures, print_json, printable
 from quoteweave.cli.eval.paid import (
+    JudgingOptions,
     confirm_judging,
     count_spent,
     judge_and_keep,
@@ -22,23 +23,8 @@ from quoteweave.cli.eval.paid import (
     require_answers,
 )
 from quoteweave.cli.options.collection import JsonOption
-from quoteweave.cli.options.evaluation import (
-    ConcurrencyOption,
-    DatasetOption,
-    LimitOption,
-    PriceOption,
-    ReferencesOption,
-    RunArgument,
-    YesOption,
-)
-from quoteweave.cli.options.settings import (
-    JUDGING,
-    CallsOption,
-    ImageFolderOption,
-    OptionValues,
-    make_settings,
-    takes_settings,
-)
+from quoteweave.cli.options.evaluation import DatasetOption, ReferencesOption, RunArgument, takes_options
+from quoteweave.cli.options.settings import JUDGING, OptionValues, make_settings, takes_settings
 from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.messages import pluralize
@@ -90,10 +76,12 @@ class _Judged:
 
 
 @takes_settings(*JUDGING)
+@takes_options
 def errors(
     run: RunArgument,
     dataset: DatasetOption,
     option_values: OptionValues,
+    *,
     references: ReferencesOption = None,
     page: Annotated[
         Path | None, typer.Option(help="Write a page on which people label the answers, and end.", metavar="FILE")
@@ -109,12 +97,7 @@ def errors(
     kinds: Annotated[
         Path | None, typer.Option(help="TOML file of other kinds: a name and when it holds.", metavar="FILE")
     ] = None,
-    image_folder: ImageFolderOption = None,
-    concurrency: ConcurrencyOption = 8,
-    limit: LimitOption = None,
-    usd_per_million: PriceOption = None,
-    calls: CallsOption = None,
-    yes: YesOption = False,
+    options: JudgingOptions,
     out: Annotated[
         Path | None,
         typer.Option(help="File for the judge's verdicts; the default is errors.jsonl in the run's folder."),
@@ -138,35 +121,36 @@ def errors(
     listed_kinds = error_kinds(task) if kinds is None else load_error_kinds(kinds)
     if task == "name_paper" and not (pairs := wrong_papers(pairs)):
         raise DatasetError(f"no answer of {run} names a wrong paper, so that there is no error to look for")
-    all_pairs, examples, pairs = pairs, [example for _, example in pairs], pairs[:limit]
-    if sample is not None or page is not None:
-        pairs = sample_pairs(pairs, sample or MAX_ON_PAGE, seed)
+    all_pairs, pairs = pairs, pairs[: options.limit]
     if page is not None:
-        folder = image_folder or (None if references is None else references.parent)
+        folder = options.image_folder or (None if references is None else references.parent)
         pictures = None if folder is None else PictureFolder(folder).data_url
-        lost = write_error_page(pairs, page, run=run.name, kinds=listed_kinds, pictures=pictures)
-        counts = {"answers": len(pairs), "of": len(sample_pairs(all_pairs[:limit], None)), "lost_pictures": len(lost)}
+        drawn = sample_pairs(pairs, sample or MAX_ON_PAGE, seed)
+        lost = write_error_page(drawn, page, run=run.name, kinds=listed_kinds, pictures=pictures)
+        counts = {"answers": len(drawn), "of": len(sample_pairs(pairs, None)), "lost_pictures": len(lost)}
         _report_page(page, counts, as_json=as_json)
         return
+    if sample is not None:
+        pairs = sample_pairs(pairs, sample, seed)
     settings = make_settings(ChatSettings, option_values)
     if labels is None and settings.model is None:
         raise UsageError("say who looks for errors: a chat model with --model, or people with --page, then --labels")
-    names = [kind.name for kind in listed_kinds]
     people = None if labels is None else read_error_labels(labels, all_pairs, listed_kinds)
     judged = None
     if "model" in option_values or labels is None:
         judge = ErrorJudge(
-            make_judge_model(settings, calls),
+            make_judge_model(settings, options.calls),
             listed_kinds,
             prompts_folder=settings.prompts,
-            images=pictures_in(image_folder),
+            images=pictures_in(options.image_folder),
             task=task,
         )
-        work = _Work(run, pairs, judgements_path(run, out, ERRORS), concurrency)
-        judged = _judge(judge, work, settings, usd_per_million, yes=yes)
+        judged = _judge(judge, run, pairs, judgements_path(run, out, ERRORS), settings, options)
+    names, examples = [kind.name for kind in listed_kinds], [example for _, example in all_pairs]
+    labels_by = {"judge": None if judged is None else judged.labels, "people": people}
     analyses = {
-        "judge": None if judged is None else count_errors(judged.labels, names, examples),
-        "people": None if people is None else count_errors(people, names, examples),
+        who: None if labelled is None else count_errors(labelled, names, examples)
+        for who, labelled in labels_by.items()
     }
     agreed = None if judged is None or people is None else error_agreement(judged.labels, people, names)
     _show(analyses, agreed, judged, as_json=as_json)
@@ -174,33 +158,30 @@ def errors(
         raise typer.Exit(1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    run: Path
-    pairs: Sequence[JudgingItem]
-    verdict_file: Path
-    concurrency: int
-
-
 def _judge(
-    judge: ErrorJudge, work: _Work, settings: ChatSettings, usd_per_million: tuple[float, float] | None, *, yes: bool
+    judge: ErrorJudge,
+    run: Path,
+    pairs: Sequence[JudgingItem],
+    verdict_file: Path,
+    settings: ChatSettings,
+    options: JudgingOptions,
 ) -> _Judged:
     """Ask for verdicts that are not stored yet, with a progress bar on a terminal; return all for these answers."""
-    price = judge_price(settings, usd_per_million)
+    price = judge_price(settings, options.usd_per_million)
     judge_fields = {"model": judge.model.name, "prompt": judge.prompt}
-    plan = plan_judging(judge, work.pairs, read_verdicts(work.verdict_file, ErrorVerdict, **judge_fields))
-    require_answers(plan, work.run)
+    plan = plan_judging(judge, pairs, read_verdicts(verdict_file, ErrorVerdict, **judge_fields))
+    require_answers(plan, run)
     if plan.left:
-        confirm_judging(plan, "look at", settings, price, yes=yes)
-        judge_and_keep(judge, plan.left, work.verdict_file, "looking", concurrency=work.concurrency)
-    verdicts = read_verdicts(work.verdict_file, ErrorVerdict, **judge_fields)
-    current = [verdicts[example.id] for _, example in work.pairs if example.id in verdicts]
+        confirm_judging(plan, "look at", settings, price, yes=options.yes)
+        judge_and_keep(judge, plan.left, verdict_file, "looking", concurrency=options.concurrency)
+    verdicts = read_verdicts(verdict_file, ErrorVerdict, **judge_fields)
+    current = [verdicts[example.id] for _, example in pairs if example.id in verdicts]
     asked_ids = {example.id for _, example in plan.left}
     spent = count_spent([verdict.usage for verdict in current if verdict.example in asked_ids], price)
     failed = {verdict.example: verdict.error or "" for verdict in current if verdict.kinds is None}
     head = {
         **judge_fields,
-        "verdicts": str(work.verdict_file),
+        "verdicts": str(verdict_file),
         "asked": len(plan.left),
         "failed": len(failed),
         "no_answer": plan.no_answer,

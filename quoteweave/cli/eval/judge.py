@@ -11,6 +11,7 @@ from rich.table import Table
 
 from quoteweave.cli.console import console, print_failures, print_json
 from quoteweave.cli.eval.paid import (
+    JudgingOptions,
     confirm_judging,
     count_spent,
     judge_and_keep,
@@ -21,23 +22,8 @@ from quoteweave.cli.eval.paid import (
     require_answers,
 )
 from quoteweave.cli.options.collection import JsonOption
-from quoteweave.cli.options.evaluation import (
-    ConcurrencyOption,
-    DatasetOption,
-    LimitOption,
-    PriceOption,
-    ReferencesOption,
-    RunArgument,
-    YesOption,
-)
-from quoteweave.cli.options.settings import (
-    JUDGING,
-    CallsOption,
-    ImageFolderOption,
-    OptionValues,
-    make_settings,
-    takes_settings,
-)
+from quoteweave.cli.options.evaluation import DatasetOption, ReferencesOption, RunArgument, takes_options
+from quoteweave.cli.options.settings import JUDGING, OptionValues, make_settings, takes_settings
 from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.chat.usage import Price
 from quoteweave.core.errors import DatasetError, UsageError
@@ -69,17 +55,14 @@ with --human."""
 
 
 @takes_settings("preset", *JUDGING)
+@takes_options
 def judge(
     run: RunArgument,
     dataset: DatasetOption,
     option_values: OptionValues,
+    *,
     references: ReferencesOption = None,
-    image_folder: ImageFolderOption = None,
-    concurrency: ConcurrencyOption = 8,
-    limit: LimitOption = None,
-    usd_per_million: PriceOption = None,
-    calls: CallsOption = None,
-    yes: YesOption = False,
+    options: JudgingOptions,
     human: Annotated[
         Path | None, typer.Option(help="People's scores of these answers, to compare the judge with.")
     ] = None,
@@ -101,12 +84,15 @@ def judge(
     settings, path = make_settings(JudgeSettings, option_values), judgements_path(run, out, JUDGEMENTS)
     if human is not None:
         check_judged(run, human)
-    pairs, price = load_judged_items(run, dataset, references)[:limit], judge_price(settings, usd_per_million)
+    pairs = load_judged_items(run, dataset, references)[: options.limit]
+    price = judge_price(settings, options.usd_per_million)
     cites_boxes = any(example.documents for _, example in pairs)
     if cites_boxes and (human is not None or settings.preset is not None):
         raise UsageError(f"--human and --preset are of five criteria of answers with marks; {dataset} is judged by two")
     answer_judge: AttributionJudge | AnswerJudge = (AttributionJudge if cites_boxes else AnswerJudge)(
-        make_judge_model(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder)
+        make_judge_model(settings, options.calls),
+        prompts_folder=settings.prompts,
+        images=pictures_in(options.image_folder),
     )
     judge_fields = {"model": answer_judge.model.name, "prompt": answer_judge.prompt.sha256}
     stored = read_verdicts(path, AnswerVerdict, **judge_fields)
@@ -115,8 +101,8 @@ def judge(
     if out is not None and not plan.done:
         _refuse_other_judgements(out, run, [stored[example.id] for _, example in pairs if example.id in stored])
     if plan.left:
-        confirm_judging(plan, "judge", settings, price, yes=yes)
-        judge_and_keep(answer_judge, plan.left, path, "judging", concurrency=concurrency)
+        confirm_judging(plan, "judge", settings, price, yes=options.yes)
+        judge_and_keep(answer_judge, plan.left, path, "judging", concurrency=options.concurrency)
     verdicts = read_verdicts(path, AnswerVerdict, **judge_fields)
     current = [verdicts[example.id] for answer, example in pairs if answer.error is None and example.id in verdicts]
     judging = summarise(current, [example.id for _, example in plan.left], price)

@@ -1,6 +1,7 @@
 """What commands that ask a paid model share: inputs, the model, its price, and the confirmation before sending."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
@@ -8,6 +9,8 @@ from typing import NamedTuple
 import typer
 
 from quoteweave.cli.console import on_terminal, print_message, print_notes
+from quoteweave.cli.options.evaluation import ConcurrencyOption, LimitOption, PriceOption, YesOption
+from quoteweave.cli.options.settings import CallsOption, ImageFolderOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.usage import Price
@@ -34,6 +37,18 @@ from quoteweave.pipeline.settings import ChatSettings
 
 CITATIONS = "citations.jsonl"
 """The file of a run's folder in which eval citations keeps its judgements."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingOptions:
+    """How many answers are judged, with which pictures, at what price, and whether to ask before."""
+
+    image_folder: ImageFolderOption = None
+    concurrency: ConcurrencyOption = 8
+    limit: LimitOption = None
+    usd_per_million: PriceOption = None
+    calls: CallsOption = None
+    yes: YesOption = False
 
 
 def judgements_path(run: Path, out: Path | None, name: str, *, option: str = "--out") -> Path:

@@ -13,16 +13,12 @@ from quoteweave.cli.options.collection import JsonOption, OptionalCollectionOpti
 from quoteweave.cli.options.evaluation import (
     ByOption,
     CitationsOption,
-    ConventionOption,
-    DatasetOption,
     JudgementsOption,
-    MarksOption,
-    PartialOption,
     PlotFolderOption,
     ReferencesOption,
     RunsArgument,
-    ScopeOption,
-    scoring_requests,
+    ScoringOptions,
+    takes_options,
 )
 from quoteweave.cli.options.settings import ImageFolderOption
 from quoteweave.cli.tables import make_table, show_table
@@ -86,19 +82,15 @@ runs: run to the name that it has in the report;
 lost_pictures: how many pictures of quotes the page cannot show."""
 
 
+@takes_options
 def report(
     runs: RunsArgument,
-    dataset: DatasetOption,
     out: Annotated[Path, typer.Option(help="Folder to write to; an earlier report there is written over.")],
-    references: ReferencesOption = None,
+    options: ScoringOptions,
     judgements: JudgementsOption = None,
     citations: CitationsOption = None,
     image_folder: ImageFolderOption = None,
-    scope: ScopeOption = None,
-    convention: ConventionOption = "strict",
-    marks: MarksOption = None,
     by: ByOption = None,
-    partial: PartialOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Write a report of runs: a page, Markdown, plots/ (SVG, PDF) and tables/ (CSV).
@@ -112,19 +104,8 @@ def report(
     require_matplotlib()
     with writing_output(out):
         out.mkdir(parents=True, exist_ok=True)
-    sources = scoring_requests(
-        runs,
-        dataset,
-        references,
-        judgements=judgements,
-        citations=citations,
-        scope=scope,
-        convention=convention,
-        marks=marks,
-        partial=partial,
-        by=by,
-    )
-    folder = image_folder or (None if references is None else references.parent)
+    sources = options.requests(runs, judgements, citations, by)
+    folder = image_folder or (None if options.references is None else options.references.parent)
     pictures = None if folder is None else PictureFolder(folder)
     with Console(stderr=True).status("scoring"):
         gathered = make_report(sources, prices=chat_price)
@@ -210,13 +191,12 @@ pairs: a list of first, second (name, run, figures, notes, printed: the figures 
 files: what --out wrote."""
 
 
+@takes_options
 def pairs(
     runs: RunsArgument,
-    dataset: DatasetOption,
     layout: Annotated[PairName, typer.Option(help="What the runs of a pair differ in.")],
-    references: ReferencesOption = None,
+    options: ScoringOptions,
     judgements: JudgementsOption = None,
-    scope: ScopeOption = None,
     published: Annotated[
         str | None, typer.Option(help="The published table that --printed names rows of.", metavar="TABLE")
     ] = None,
@@ -227,9 +207,6 @@ def pairs(
             metavar="SYSTEM[, SETTING]",
         ),
     ] = None,
-    convention: ConventionOption = "strict",
-    marks: MarksOption = None,
-    partial: PartialOption = False,
     out: PlotFolderOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -246,17 +223,7 @@ def pairs(
     if out is not None:
         require_matplotlib()
     pair_layout, rows = PAIR_LAYOUTS[layout], _printed_rows(published, printed, runs)
-    requests = scoring_requests(
-        runs,
-        dataset,
-        references,
-        judgements=judgements,
-        citations=None,
-        scope=scope,
-        convention=convention,
-        marks=marks,
-        partial=partial,
-    )
+    requests = options.requests(runs, judgements)
     with Console(stderr=True).status("scoring"):
         run_pairs = make_pairs(requests, pair_layout, printed=rows, prices=chat_price)
         files = [] if out is None else write_pairs(run_pairs, pair_layout, out)

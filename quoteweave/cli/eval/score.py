@@ -11,14 +11,12 @@ from quoteweave.cli.eval.score_tables import show
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.evaluation import (
     ByOption,
-    ConventionOption,
     DatasetOption,
-    MarksOption,
     PartialOption,
     ReferencesOption,
     RunArgument,
-    ScopeOption,
-    scoring_requests,
+    ScoringOptions,
+    takes_options,
 )
 from quoteweave.core.messages import pluralize
 from quoteweave.endpoints.prices import chat_price
@@ -48,21 +46,17 @@ breakdowns: breakdown to group to figure, as above; with --by domain,evidence a 
 `Brochure × chart`; notes: sentences."""
 
 
+@takes_options
 def score(
     run: RunArgument,
-    dataset: DatasetOption,
-    references: ReferencesOption = None,
+    options: ScoringOptions,
     judgements: Annotated[
         Path | None, typer.Option(help="Output of eval judge for these answers.", metavar="FILE")
     ] = None,
     citations: Annotated[
         Path | None, typer.Option(help="Output of eval citations for these answers.", metavar="FILE")
     ] = None,
-    scope: ScopeOption = None,
-    convention: ConventionOption = "strict",
-    marks: MarksOption = None,
     by: ByOption = None,
-    partial: PartialOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Score saved answers: which gold quotes they cite, and what a judge said of them.
@@ -71,17 +65,8 @@ def score(
     the gold quotes that are cited. F1: their harmonic mean. Intervals are
     over documents, or questions if documents are not known. Undefined figures are counted, and left out of means.
     """
-    (request,) = scoring_requests(
-        [run],
-        dataset,
-        references,
-        judgements=[judgements] if judgements else None,
-        citations=[citations] if citations else None,
-        scope=scope,
-        convention=convention,
-        marks=marks,
-        partial=partial,
-        by=by,
+    (request,) = options.requests(
+        [run], [judgements] if judgements else None, [citations] if citations else None, by=by
     )
     with Console(stderr=True).status("scoring"):
         scores = score_saved(request, prices=chat_price).scores

@@ -1,8 +1,11 @@
 """Options that the commands of `eval` share for saved runs, scoring and judging."""
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -77,33 +80,52 @@ def files_per_run(option: str, files: Sequence[Path] | None, runs: Sequence[Path
     return files or [None] * len(runs)
 
 
-def scoring_requests(
-    runs: Sequence[Path],
-    dataset: str,
-    references: Path | None,
-    *,
-    judgements: Sequence[Path] | None,
-    citations: Sequence[Path] | None,
-    scope: Scope | None,
-    convention: Convention,
-    marks: MarkGrammar | None,
-    partial: bool,
-    by: Sequence[str] | None = None,
-) -> list[ScoringRequest]:
-    """Make the request to score each run from the options. Raises UsageError for a wrong number of files."""
-    judged, checked = (files_per_run("judgements", judgements, runs), files_per_run("citations", citations, runs))
-    return [
-        ScoringRequest(
-            run=run,
-            dataset=dataset,
-            references=references,
-            judgements=judgement_file,
-            citations=citation_file,
-            scope=scope,
-            convention=convention,
-            marks=marks,
-            partial=partial,
-            by=None if by is None else tuple(by),
-        )
-        for run, judgement_file, citation_file in zip(runs, judged, checked, strict=True)
+@dataclass(frozen=True, slots=True)
+class ScoringOptions:
+    """What was asked, and how saved answers are read and counted."""
+
+    dataset: DatasetOption
+    references: ReferencesOption = None
+    scope: ScopeOption = None
+    convention: ConventionOption = "strict"
+    marks: MarksOption = None
+    partial: PartialOption = False
+
+    def requests(
+        self,
+        runs: Sequence[Path],
+        judgements: Sequence[Path] | None = None,
+        citations: Sequence[Path] | None = None,
+        by: Sequence[str] | None = None,
+    ) -> list[ScoringRequest]:
+        """The request to score each run. Raises UsageError for a wrong number of files."""
+        judged, checked = files_per_run("judgements", judgements, runs), files_per_run("citations", citations, runs)
+        shared = {**asdict(self), "by": None if by is None else tuple(by)}
+        return [
+            ScoringRequest(run=run, judgements=judgement_file, citations=citation_file, **shared)
+            for run, judgement_file, citation_file in zip(runs, judged, checked, strict=True)
+        ]
+
+
+def takes_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Have a command take options for the fields of each parameter that is a dataclass, such as `ScoringOptions`."""
+    signature = inspect.signature(command)
+    records: dict[str, Any] = {
+        name: p.annotation for name, p in signature.parameters.items() if is_dataclass(p.annotation)
+    }
+    options = {name: inspect.signature(record).parameters.values() for name, record in records.items()}
+    parameters = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for command_parameter in signature.parameters.values()
+        for parameter in options.get(command_parameter.name, [command_parameter])
     ]
+
+    @wraps(command)
+    def _call(**values: Any) -> None:
+        for name, record in records.items():
+            values[name] = record(**{option.name: values.pop(option.name) for option in options[name]})
+        command(**values)
+
+    _call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    _call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return _call
