@@ -57,11 +57,19 @@ class Exchange(NamedTuple):
         """Whether both are numbers."""
         return all(_NUMBER.fullmatch(part) for part in (self.first, self.second))
 
+    @property
+    def length(self) -> int:
+        """The characters of both parts."""
+        return len(self.first) + len(self.second)
+
 
 def find_exchange(statement: str, evidence: str) -> Exchange | None:
     """Return two parts of a statement whose places are exchanged in a sentence of its evidence.
 
     None if there are none, or if either text has more than `MAX_WORDS` words.
+
+    >>> find_exchange("Stroke reduced the risk of aspirin.", "Aspirin reduced the risk of stroke.")
+    Exchange(first='Stroke', second='aspirin', phrase='Stroke reduced the risk of aspirin')
     """
     parsed, parsed_evidence = _Text(statement), _Text(evidence)
     if max(len(parsed.words), len(parsed_evidence.words)) > MAX_WORDS:
@@ -71,12 +79,8 @@ def find_exchange(statement: str, evidence: str) -> Exchange | None:
         exchanges = [(count, exchange) for count, exchange in exchanges if exchange.is_of_numbers]
     # Numbers come first: if they have changed places, what they count seems to have, too. Next come the parts with the
     # most of each other's neighbours, the shortest first: "New York" before "New", and "Ghana" before "Ghana sells".
-
-    def rank(counted: tuple[int, Exchange]) -> tuple[bool, int, int]:
-        count, exchange = counted
-        return not exchange.is_of_numbers, -count, len(exchange.first) + len(exchange.second)
-
-    return min(exchanges, key=rank)[1] if exchanges else None
+    ranked = sorted(exchanges, key=lambda counted: (not counted[1].is_of_numbers, -counted[0], counted[1].length))
+    return ranked[0][1] if ranked else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,16 +184,16 @@ class _Comparison:
                     yield first, second
 
     def _pair(self, first: _Words, second: _Words) -> "_Pair":
+        """Two parts with their places in the sentence and in its evidence; neither of them is a neighbour."""
         (landmarks, cited_landmarks), moved = self._landmarks, {*first, *second}
-        stated = (
-            _place(self._parts[first], landmarks, moved),
-            _place(self._parts[second], landmarks, moved),
+        return _Pair(
+            (first, second),
+            (_place(self._parts[first], landmarks, moved), _place(self._parts[second], landmarks, moved)),
+            (
+                _place(self._evidence_parts[first], cited_landmarks, moved),
+                _place(self._evidence_parts[second], cited_landmarks, moved),
+            ),
         )
-        cited = (
-            _place(self._evidence_parts[first], cited_landmarks, moved),
-            _place(self._evidence_parts[second], cited_landmarks, moved),
-        )
-        return _Pair((first, second), stated, cited)
 
     def _has_exchanged(self, pair: "_Pair") -> bool:
         """Whether two parts have changed places, and no other change makes both sentences say the same again."""

@@ -13,7 +13,7 @@ Europe and 5 % in Asia"), unless the later part opens with a word of its own ("a
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, lru_cache
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
@@ -171,17 +171,20 @@ class _Sentence:
         return [_Part(start, end, tuple(at for at in self.numbers if start <= at < end)) for start, end in spans]
 
     def _items(self) -> list[_Part]:
-        """The items listed before the numbers, each with its number; empty if there are fewer or more items."""
+        """The items listed before the last numbers, each with its number; empty if there are fewer or more items.
+
+        "Oslo, Bergen and Turku had 7, 5 and 3, respectively": "Oslo" with 7, ", Bergen" with 5, "and Turku" with 3.
+        """
         numbers = self.numbers[:1]
         for previous, following in pairwise(self.numbers):
             numbers = [following] if self.telling(previous + 1, following) else [*numbers, following]
         before = range(numbers[0] if numbers else 0)
         last = next((at for at in reversed(before) if self._strength(at) == _AND), 0)
         commas = [at for at in before[: max(last - 1, 0)] if self._written(at) == ","]
-        places = [0, *commas[len(commas) - (len(numbers) - 2) :], last] if len(numbers) > 2 else [0, last]
-        if len(places) != len(numbers) or not last:
+        starts = [0, *(commas[2 - len(numbers) :] if len(numbers) > 2 else ()), last]
+        if not last or len(starts) != len(numbers):
             return []
-        spans = pairwise([*places, numbers[0]])
+        spans = pairwise([*starts, numbers[0]])
         return [_Part(*span, (number,)) for span, number in zip(spans, numbers, strict=True)]
 
 
@@ -202,6 +205,9 @@ def find_mixed_parts(statement: str, evidence: str) -> Mixed | None:
 
     None if there is none, if either text has more than `MAX_WORDS` words, or if the evidence does not end as a sentence
     does or has cells of a table.
+
+    >>> find_mixed_parts("The drug killed 40 patients.", "The drug cured 40 patients and killed 3.")
+    Mixed(stated='killed', cited='cured', number='40')
     """
     parsed, parsed_evidence = _read(statement), _read(evidence)
     if max(len(parsed.words), len(parsed_evidence.words)) > MAX_WORDS:
@@ -296,7 +302,12 @@ class _Comparison:
         return next((mixed_words[0] for mixed_words in mixed_by_number.values() if all(mixed_words)), None)
 
     def _words_beside(self, part: _Part, at: int, parts: Sequence[_Part]) -> Iterator[Mixed]:
-        """Yield words beside a number that the statement takes from parts whose numbers of the same kind it lacks."""
+        """Yield words beside a number that the statement takes from parts whose numbers of the same kind it lacks.
+
+        Words before the number are compared with those before the other one, and words behind it with those behind it.
+        A pair without a common neighbour counts only if the statement takes the first word of a later part, or most of
+        its words, or lacks the first word of the number's own part.
+        """
         kind = self._evidence.kind(at)
         # Later parts come first, as they share no words with it.
         for other in sorted(parts, key=lambda candidate: candidate.start < part.start):
@@ -305,9 +316,8 @@ class _Comparison:
                 continue
             is_later = other.start > part.start
             for side_places, other_places in zip(self._sides(part, at), self._sides(other, alike[0]), strict=True):
-                unique, mixed_in = self._evidence.unique_places(side_places), self._places_in_statement(other_places)
-                missing = self._lacked(part, side_places)
-                has_most = len(mixed_in) > len(unique) - len(missing)
+                mixed_in, missing = self._places_in_statement(other_places), self._lacked(part, side_places)
+                has_most = len(mixed_in) > len(self._evidence.unique_places(side_places)) - len(missing)
                 takes_head = is_later and (has_most or self._evidence.head(other) in mixed_in)
                 yield from self._words_instead(missing, mixed_in, certain=takes_head or self._lacks_head(part, missing))
 
@@ -317,7 +327,10 @@ class _Comparison:
         return telling(part.start, min(at, part.end)), telling(max(at + 1, part.start), part.end)
 
     def _mixed_clause(self, part: _Part, parts: Sequence[_Part]) -> Mixed | None:
-        """A word of another clause that the statement has in place of one of this, if it lacks words of both."""
+        """A word of another clause that the statement has in place of one of this, if it lacks words of both.
+
+        Of "Oslo is cold, while Rome is warm", "Oslo is warm" has "Oslo" in place of "Rome", and lacks "cold".
+        """
         cited = self._evidence
         missing = self._lacked(part, cited.telling(part.start, part.end))
         lacks_head = cited.is_coordinate(part) and self._lacks_head(part, missing)
@@ -328,10 +341,10 @@ class _Comparison:
                 continue
             is_later = other.start > part.start and cited.is_coordinate(other)
             takes_head = is_later and mixed_in == [cited.head(other)] and len(cited.unique_places(places)) > 1
-            pairs = [(place, lacked) for place in mixed_in for lacked in missing]
-            alike = [pair for pair in pairs if cited.word_before(pair[0]) == cited.word_before(pair[1]) != ""]
-            if pairs and (alike or takes_head or lacks_head):
-                return self._mixed(*(alike or [(mixed_in[-1], missing[0])])[0])
+            pairs, before = product(mixed_in, missing), cited.word_before
+            alike = next((pair for pair in pairs if before(pair[0]) == before(pair[1]) != ""), None)
+            if alike is not None or (mixed_in and (takes_head or lacks_head)):
+                return self._mixed(*(alike or (mixed_in[-1], missing[0])))
         return None
 
     def _words_instead(self, missing: Sequence[int], mixed_in: Sequence[int], *, certain: bool) -> Iterator[Mixed]:
@@ -340,10 +353,11 @@ class _Comparison:
         It must have a neighbour of the missing word; without such a pair, any two are taken if that is `certain`.
         """
         beside = self._evidence.beside
-        pairs = [(place, lacked) for place in mixed_in for lacked in missing]
-        alike = [pair for pair in pairs if beside(pair[0]) & beside(pair[1])]
-        for pair in (alike or ([(mixed_in[-1], missing[0])] if pairs and certain else []))[:1]:
-            yield self._mixed(*pair)
+        alike = next((pair for pair in product(mixed_in, missing) if beside(pair[0]) & beside(pair[1])), None)
+        if alike is not None:
+            yield self._mixed(*alike)
+        elif mixed_in and missing and certain:
+            yield self._mixed(mixed_in[-1], missing[0])
 
     def _mixed(self, mixed: int, missing: int) -> Mixed:
         return Mixed(self._evidence.words[mixed].written, self._evidence.words[missing].written)
