@@ -130,37 +130,42 @@ def _search_terms(
     *,
     mentioned: bool,
 ) -> _SearchTerms:
-    longer = [text for document in collection.documents() for text in (document.name, document.content)]
-    longer += [str(origin.root) for origin in collection.origins().values()]
-    referenced = referenced_keys(folder)
-    longer += [
-        *referenced.sources,
-        *referenced.images,
-        *referenced.segments,
-        *(key for keys in referenced.shards.values() for key in keys),
-    ]
-    longer += [text for failure in collection.failures() for text in (failure.name, str(failure.root))]
     forms = [*_forms(name), *([content.encode()] if content else [])]
-    rare: set[bytes] = set()
-    if texts:
-        removed_words = (
-            {word for text in texts for word in _words(text)} - _FORMAT_WORDS - _remaining_words(folder, collection)
-        )
-        for _, _, quotes in collection.iter_documents_quotes():
-            for quote in quotes:
-                removed_words -= _words(quote.model_dump_json())
-        # Digits occur by chance, for example as sizes of files.
-        rare = {word.encode() for word in removed_words if len(word.encode()) >= _MIN_WORD_BYTES and not word.isdigit()}
+    rare = _rare_words(folder, collection, texts) if texts else frozenset()
     with folder.catalog.read() as db:
         heads = heads_of_words(db)
-    containing = sorted({text for text in longer if name in text}, key=len, reverse=True)
+    containing = sorted({text for text in _remaining_names(folder, collection) if name in text}, key=len, reverse=True)
     return _SearchTerms(
         forms=tuple(forms),
-        rare=frozenset(rare),
+        rare=rare,
         longer=tuple(form for text in containing for form in _forms(text)),
         mentioned=mentioned,
         words=frozenset(heads),
     )
+
+
+def _remaining_names(folder: CollectionFolder, collection: Collection) -> Iterator[str]:
+    """Names and keys that are left in the collection, which may contain the removed document's name."""
+    for document in collection.documents():
+        yield from (document.name, document.content)
+    yield from (str(origin.root) for origin in collection.origins().values())
+    referenced = referenced_keys(folder)
+    for keys in (referenced.sources, referenced.images, referenced.segments, *referenced.shards.values()):
+        yield from keys
+    for failure in collection.failures():
+        yield from (failure.name, str(failure.root))
+
+
+def _rare_words(folder: CollectionFolder, collection: Collection, texts: Sequence[str]) -> frozenset[bytes]:
+    """The words of removed texts that nothing left in the collection has."""
+    removed_words = {word for text in texts for word in _words(text)}
+    removed_words -= _FORMAT_WORDS | _remaining_words(folder, collection)
+    for _, _, quotes in collection.iter_documents_quotes():
+        for quote in quotes:
+            removed_words -= _words(quote.model_dump_json())
+    # Digits occur by chance, for example as sizes of files.
+    encoded = (word.encode() for word in removed_words if not word.isdigit())
+    return frozenset(word for word in encoded if len(word) >= _MIN_WORD_BYTES)
 
 
 def _remaining_words(folder: CollectionFolder, collection: Collection) -> set[str]:

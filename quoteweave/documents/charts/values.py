@@ -93,30 +93,38 @@ class _ChartReading:
 
 
 def _read_series(picture: Raster, box: Box, lines: Sequence[Line], page_lines: Sequence[Line]) -> _ChartReading | None:
+    """What the words of a chart give: rows of bars, of columns, of a pie or of shares; None if none of these."""
     tokens = chart_tokens(lines)
     if sum(token.is_value for token in tokens) < MIN_BARS or len(tokens) > MAX_TOKENS:
         return None
-    rectangles = find_rectangles(picture, box, [word.box for line in lines for word in line.words])
-    columns = False
-    rows = read_bars(rectangles, tokens)
-    if rows is None:
-        rows, columns = read_bars(*_rotated(rectangles, tokens), columns=True), True
-    if (
-        rows is None
-        and (pie := find_pie(picture, box, [word.box for line in lines for word in line.words])) is not None
-    ):
-        rows = read_pie(pie, tokens, series_from_legend([part.colour for part in pie.slices], rectangles, tokens))
-    if rows is None:
-        rows = read_shares(tokens)
+    word_boxes = [word.box for line in lines for word in line.words]
+    rectangles = find_rectangles(picture, box, word_boxes)
+    bars = read_bars(rectangles, tokens)
+    rows = _rows_without_bars(picture, box, word_boxes, rectangles, tokens) if bars is None else bars
     if rows is None:
         return None
     if all(len(row.cells) == 1 for row in rows):
         return _ChartReading(rows, {})
     colours = list(dict.fromkeys(colour for row in rows for colour, _ in row.cells))
     names = series_from_legend(colours, rectangles, tokens) or (
-        None if columns else series_from_headings(rows, chart_tokens(page_lines))
+        None if bars is None else series_from_headings(rows, chart_tokens(page_lines))
     )
     return _ChartReading(rows, names if len(colours) <= MAX_SERIES else None)
+
+
+def _rows_without_bars(
+    picture: Raster, box: Box, word_boxes: Sequence[Box], rectangles: Sequence[Rectangle], tokens: Sequence[Token]
+) -> list[ChartRow] | None:
+    """The rows of columns, else of a pie, else of shares."""
+    columns = read_bars(*_rotated(rectangles, tokens), columns=True)
+    if columns is not None:
+        return columns
+    pie = find_pie(picture, box, word_boxes)
+    if pie is not None:
+        names = series_from_legend([part.colour for part in pie.slices], rectangles, tokens)
+        if (slices := read_pie(pie, tokens, names)) is not None:
+            return slices
+    return read_shares(tokens)
 
 
 def _legend_area(picture: Raster, box: Box) -> Box:
@@ -174,24 +182,29 @@ def read_shares(tokens: Sequence[Token]) -> list[ChartRow] | None:
     has_other_values = any(token.is_value and not token.is_year for token in tokens if not token.text.endswith("%"))
     if len(shares) < MIN_SHARES or has_other_values or not WHOLE[0] <= _sum(shares) <= WHOLE[1]:
         return None
-    lines = [tuple(line_tokens) for _, line_tokens in itertools.groupby(tokens, key=lambda token: token.line)]
-    free_lines = [line for line in lines if not any(share in line for share in shares)]
-    lines_of_shares = [next(line for line in lines if share in line) for share in shares]
-    if all(len(line) > 1 for line in lines_of_shares):
-        lines_and_shares = zip(lines_of_shares, shares, strict=True)
-        labels = [
-            (*_adjoining_words(line, free_lines, -1), *(word for word in line if word is not share))
-            for line, share in lines_and_shares
-        ]
-        ways = [labels]
-    elif all(len(line) == 1 for line in lines_of_shares):
-        ways = [[_adjoining_words(line, free_lines, way) for line in lines_of_shares] for way in (-1, 1)]
-    else:
-        return None
-    certain = [labels for labels in ways if _are_certain(labels)]
+    certain = [labels for labels in _possible_labels(shares, tokens) if _are_certain(labels)]
     if len(certain) != 1:
         return None
     return [ChartRow(label, (), ((NO_COLOUR, share),)) for label, share in zip(certain[0], shares, strict=True)]
+
+
+def _possible_labels(shares: Sequence[Token], tokens: Sequence[Token]) -> list[list[tuple[Token, ...]]]:
+    """The labels of the shares in each way in which they may belong together; none if only some have words beside them.
+
+    If all have words beside them, these and what is above are the labels; otherwise what is above, or what is below.
+    """
+    lines = [tuple(line_tokens) for _, line_tokens in itertools.groupby(tokens, key=lambda token: token.line)]
+    free_lines = [line for line in lines if not any(share in line for share in shares)]
+    lines_of_shares = [next(line for line in lines if share in line) for share in shares]
+    if all(len(line) == 1 for line in lines_of_shares):
+        return [[_adjoining_words(line, free_lines, way) for line in lines_of_shares] for way in (-1, 1)]
+    if any(len(line) == 1 for line in lines_of_shares):
+        return []
+    labels = [
+        (*_adjoining_words(line, free_lines, -1), *(word for word in line if word is not share))
+        for line, share in zip(lines_of_shares, shares, strict=True)
+    ]
+    return [labels]
 
 
 def _sum(shares: Sequence[Token]) -> float:

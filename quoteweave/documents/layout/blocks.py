@@ -222,18 +222,19 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
     references = _are_entries(chain, at_left, right)
     parts = [[chain[0]]]
     for i, (previous, line) in enumerate(itertools.pairwise(chain)):
-        is_hanging = parts[-1][0].has_label or BULLET.match(parts[-1][0].text) is not None
+        first, ends_short = parts[-1][0], _ends_short(previous, left, right)
+        is_hanging = first.has_label or BULLET.match(first.text) is not None
         if references:
             # As in a paragraph above an indented list, all of whose lines begin where entries would begin.
             is_continued = at_left[i] and _runs_on(previous, right) and is_in_lower_case(line.words[0].text)
             begins_anew = at_left[i + 1] and not is_hanging and not is_continued
         else:
             is_indented = at_left[i] and not at_left[i + 1] and line.box[0] - previous.box[0] > 0.4 * line.size
-            begins_anew = (is_indented or _ends_short(previous, left, right)) and not is_hanging
+            begins_anew = (is_indented or ends_short) and not is_hanging
         # A text with a label may have several paragraphs, whose lines begin further right than the label.
-        begins_anew |= parts[-1][0].has_label and not previous.has_label and _ends_short(previous, left, right)
-        at_label = parts[-1][0].has_label and line.box[0] < parts[-1][0].box[0] + 0.8 * line.size
-        is_outdented = is_hanging and line.box[0] < parts[-1][0].box[0] - 0.5 * line.size
+        begins_anew |= first.has_label and not previous.has_label and ends_short
+        at_label = first.has_label and line.box[0] < first.box[0] + 0.8 * line.size
+        is_outdented = is_hanging and line.box[0] < first.box[0] - 0.5 * line.size
         has_ended = is_outdented and previous.box[2] < right - 2 * line.size
         is_caption = previous.text.endswith(SENTENCE_ENDS) and caption_label(line.text) is not None
         are_items = isinstance(line.tag, ItemTag) or isinstance(previous.tag, ItemTag)

@@ -41,6 +41,11 @@ def _table_of_cells(cells: Mapping[CellTag, Sequence[Line]], lines: Sequence[Lin
 
 
 def _rows_of_tags(cells: Mapping[CellTag, Sequence[Line]]) -> tuple[tuple[str, ...], ...]:
+    """The rows of a table, whose tags place its cells; several rows of headers become one, and empty rows are left out.
+
+    A header over several columns names each of them; of a row with one cell, a title or a group's name, only that is
+    given: [["Year", "2021", "2021"], ["Coal", "in", "out"]] of headers is the row ("Year Coal", "2021 in", "2021 out").
+    """
     height, width = (1 + max(getattr(tag, side) for tag in cells) for side in ("row", "column"))
     grid = [[""] * width for _ in range(height)]
     header_rows, tags_by_row = set(range(height)), dict[int, set[CellTag]]()
