@@ -253,17 +253,8 @@ class LiteratureAttributor:
         return cited
 
     async def _checked(self, excerpt: Excerpt, names: Sequence[str], retrieved: RetrievedContext) -> list[Candidate]:
-        """The documents as candidates, supported ones first, judged by passages that do not cite others if they can be.
-
-        If another retriever found the passages, every second one is taken from `lexical`, because a retriever of whole
-        pages does not rank the quotes of a page. Words are weighed by the hits of `lexical`, too.
-        """
-        hits = hits_by_document(retrieved.context)
-        if self._search is not self._lexical:
-            where = Filter(documents=tuple(names))
-            retrieved = await self._lexical.context(Query(text=excerpt.text), POOL, where=where)
-            lexical_hits = hits_by_document(retrieved.context)
-            hits = {name: interleave_hits(hits.get(name, ()), lexical_hits.get(name, ())) for name in names}
+        """The documents as candidates, supported ones first, judged by passages that cite no others if they can be."""
+        hits, context = await self._hits(excerpt, names, retrieved)
         by_document, reporting, secondhand = dict[str, list[Hit]](), dict[str, list[Hit]](), set[str]()
         for name in names:
             # A paper that has no word of the excerpt was still found by a source.
@@ -274,24 +265,34 @@ class LiteratureAttributor:
             secondhand.update([] if firsthand else [name])
             if firsthand and (better := better_than_titles(excerpt.claim, firsthand, passages)):
                 reporting[name] = better
-        checked = self._attributor.check(excerpt.claim, by_document, retrieved.context)
+        checked = self._attributor.check(excerpt.claim, by_document, context)
         checked = await self._attributor.confirm(excerpt.claim, checked)
         marked = [
             _secondhand(candidate) if candidate.citation.document in secondhand else candidate for candidate in checked
         ]
-        outcomes: tuple[Outcome, ...] = get_args(Outcome)
-
-        def order(candidate: Candidate) -> tuple[int, bool, int]:
-            lacks = candidate.citation.verdict == "unsupported"
-            return outcomes.index(candidate.outcome), lacks, names.index(candidate.citation.document)
-
-        reports = self._attributor.check(excerpt.claim, reporting, retrieved.context)
+        reports = self._attributor.check(excerpt.claim, reporting, context)
         reported = {candidate.citation.document: _secondhand(candidate) for candidate in reports}
-        ranked = sorted(marked, key=order)
+        ranked = sorted(marked, key=lambda candidate: _rank(candidate, names))
         return [
             reported.get(candidate.citation.document, candidate) if candidate.outcome == "not_found" else candidate
             for candidate in ranked
         ]
+
+    async def _hits(
+        self, excerpt: Excerpt, names: Sequence[str], retrieved: RetrievedContext
+    ) -> tuple[dict[str, list[Hit]], Context]:
+        """The hits of each document, and the hits of `lexical`, by which words are weighed.
+
+        If another retriever found the passages, every second one is taken from `lexical`, because a retriever of whole
+        pages does not rank the quotes of a page.
+        """
+        hits = hits_by_document(retrieved.context)
+        if self._search is self._lexical:
+            return hits, retrieved.context
+        where = Filter(documents=tuple(names))
+        lexical = (await self._lexical.context(Query(text=excerpt.text), POOL, where=where)).context
+        lexical_hits = hits_by_document(lexical)
+        return {name: interleave_hits(hits.get(name, ()), lexical_hits.get(name, ())) for name in names}, lexical
 
     def _first_quote(self, name: str) -> list[Hit]:
         return [Hit(rank=1, score=0.0, quote=quote) for quote in self._library.collection.document_quotes(name)[:1]]
@@ -317,6 +318,13 @@ def _without_snippets(context: Context) -> Context:
 def _keyed(papers: Sequence[Paper]) -> dict[str, Paper]:
     """Papers by their positions as strings, by which rankings are fused."""
     return {str(number): paper for number, paper in enumerate(papers)}
+
+
+def _rank(candidate: Candidate, names: Sequence[str]) -> tuple[int, bool, int]:
+    """The lower, the better: by outcome, then by whether the passage lacks something, then in the order of `names`."""
+    outcomes: tuple[Outcome, ...] = get_args(Outcome)
+    lacks = candidate.citation.verdict == "unsupported"
+    return outcomes.index(candidate.outcome), lacks, names.index(candidate.citation.document)
 
 
 def _secondhand(candidate: Candidate) -> Candidate:
