@@ -44,9 +44,6 @@ def share_in(a: Box, b: Box) -> float:
     return area(intersection(a, b)) / area(a) if area(a) > 0 else 0.0
 
 
-inside = share_in  # for `documents.layout.page`
-
-
 def union_area(boxes: Sequence[Box]) -> float:
     """Area covered by at least one box, overlaps counted once, in square points."""
     cuts = sorted({edge for box in boxes if area(box) > 0 for edge in (box[0], box[2])})

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from quoteweave.collection.stores.content import ImageStore
-from quoteweave.core.boxes import Box, area, hull, inside
+from quoteweave.core.boxes import Box, area, hull, share_in
 from quoteweave.core.files.pictures import encode_picture
 from quoteweave.core.records import ImageLayout, PageWords, Rotation, TextSource
 from quoteweave.core.text.packed_words import PlacedWord, pack_words
@@ -231,7 +231,7 @@ class PageReader:
         crop_lines = (
             None
             if ocr_lines is None
-            else [line for line in ocr_lines if inside(line.box, element.box) > 0.5 or not element.part]
+            else [line for line in ocr_lines if share_in(line.box, element.box) > 0.5 or not element.part]
         )
         return replace(element, image=key, ocr_text=None if crop_lines is None else text_by_rows(crop_lines))
 
@@ -337,7 +337,7 @@ def _image_parts(image: PageElement, element: Figure | Table, page_size: tuple[f
 
 
 def _panel(image: PageElement, figure: Figure, panel: Box, part: str) -> PageElement:
-    panel_lines = [line for line in figure.lines if inside(line.box, panel) > 0.5]
+    panel_lines = [line for line in figure.lines if share_in(line.box, panel) > 0.5]
     return PageElement(image.found_as, panel, text_by_rows(panel_lines), part=part)
 
 
