@@ -56,6 +56,19 @@ def test_both_files_hold_what_counts(export: Export, tmp_path: Path) -> None:
     assert back.items == {"b": 3.0, "a": 0.1}
 
 
+def test_files_are_written_whole_or_not_at_all(export: Export, tmp_path: Path) -> None:
+    export()
+    names, earlier = ("run.trec", "qrels.trec"), tmp_path / "earlier"
+    earlier.mkdir()
+    for name in names:
+        (tmp_path / "out" / name).write_text("of an earlier run\n")
+        (earlier / name).hardlink_to(tmp_path / "out" / name)
+    assert export().exit_code == 0
+    for name in names:
+        assert (tmp_path / "out" / name).read_text() != "of an earlier run\n"
+        assert (earlier / name).read_text() == "of an earlier run\n", "it was written over, which a crash may cut short"
+
+
 def test_json(export: Export, tmp_path: Path) -> None:
     found = json.loads(export("--json").stdout)
     assert found == {
@@ -135,7 +148,10 @@ def test_answers_in_the_form_of_the_rag_track(tmp_path: Path) -> None:
     assert [one["citations"] for one in line["answer"]] == [[0], []]
     (back,) = load_predictions(path)
     assert back.response == "Ships [1]. They sailed."
+    earlier = tmp_path / "earlier.jsonl"
+    earlier.hardlink_to(path)
     value = json.loads(invoke("--trec-rag", path, "--team", "us", "--json").stdout)
+    assert not earlier.samefile(path), "it was written over, which a crash may cut short"
     assert value == {"file": str(path), "answers": 1, "failed": 0, "out_of_range": 1, "dropped": 0, "long": 0}
     assert "give --team NAME" in raised(invoke("--trec-rag", path))
     for both in ((), ("--trec", tmp_path / "out", "--trec-rag", path)):

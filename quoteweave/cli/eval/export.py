@@ -125,8 +125,8 @@ def _export_answers(
     answers = trec_rag_answers(examples, predictions, sentence_texts, tag)
     if not answers.lines:
         raise DatasetError("the run holds no answers: it ranks alone, or all of its predictions are errors")
-    with writing_output(path):
-        path.write_text("".join(answers.lines), "utf-8")
+    with writing_output(path), written_whole(path) as file:
+        file.write("".join(answers.lines).encode())
     if as_json:
         counts = {name: getattr(answers, name) for name in ("failed", "out_of_range", "dropped", "long")}
         print_json({"file": str(path), "answers": len(answers.lines), **counts})
@@ -167,10 +167,9 @@ def _export_ranking(
     if not pair.run:
         advice = _no_ranking(predictions)
         raise DatasetError(f"{run} ranks no {items} for which {dataset} tells gold; see --items and --scope{advice}")
-    with writing_output(trec):
-        trec.mkdir(parents=True, exist_ok=True)
-        (trec / RUN).write_text("".join(run_lines(pair.run, tag=column_name(run.name))), "utf-8")
-        (trec / QRELS).write_text("".join(qrels_lines(pair.qrels)), "utf-8")
+    with writing_output(trec), written_whole(trec / RUN) as run_file, written_whole(trec / QRELS) as qrels_file:
+        run_file.write("".join(run_lines(pair.run, tag=column_name(run.name))).encode())
+        qrels_file.write("".join(qrels_lines(pair.qrels)).encode())
     if as_json:
         counts = {"failed": pair.failed, "undefined": pair.undefined, "empty": pair.empty}
         print_json({"run": str(trec / RUN), "qrels": str(trec / QRELS), "questions": len(pair.qrels), **counts})

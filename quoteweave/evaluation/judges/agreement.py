@@ -28,6 +28,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.files.jsonl import iter_lines, iter_records
+from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.protocols import Grade
 from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.batch import JudgingItem
@@ -231,7 +232,8 @@ def write_forms(items: Sequence[JudgingItem], verdicts: Mapping[str, EvidenceVer
     number of lines.
     """
     lines = [_form(*item, verdicts[item[1].id]) for item in items if item[1].id in verdicts]
-    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), "utf-8")
+    with written_whole(path) as file:
+        file.write("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode())
     return len(lines)
 
 

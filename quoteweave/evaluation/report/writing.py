@@ -7,6 +7,7 @@ from pathlib import Path
 
 from quoteweave.core.errors import StorageError
 from quoteweave.core.files.templates import open_template
+from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.evaluation.report.corpus import CorpusStatistics, corpus_plots, corpus_tables
 from quoteweave.evaluation.report.drawing import Plot
@@ -220,9 +221,8 @@ def _write(folder: Path, make_files: Callable[[], Iterator[tuple[str, bytes]]]) 
         folder.mkdir(parents=True, exist_ok=True)
         files = dict(make_files())
         for name, content in files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            with written_whole(folder / name) as file:
+                file.write(content)
     except OSError as error:
         raise StorageError(f"the report cannot be written to {folder} ({error.strerror or error})") from error
     return [folder / name for name in files]
