@@ -11,6 +11,7 @@ from quoteweave.attribution.drafts.kept_searches import keep_searches
 from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.literature.attributor import LiteratureAttributor
 from quoteweave.attribution.records import Attribution
+from quoteweave.core.errors import UsageError
 from quoteweave.pipeline.search import Trace
 
 CLAIM = Excerpt(mark=None, start=0, claim="Blur hurts networks.", text="Blur hurts networks.")
@@ -35,6 +36,16 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def search(literature: FindsNothing) -> None:
     with keep_searches(cast(LiteratureAttributor, literature), "draft.md", {}) as kept:
         asyncio.run(kept.attribute_excerpt(CLAIM))
+
+
+def test_what_another_command_is_writing_is_neither_read_nor_removed(tmp_path: Path) -> None:
+    literature = cast(LiteratureAttributor, FindsNothing())
+    with keep_searches(literature, "draft.md", {}):
+        (file,) = (path for path in tmp_path.rglob("*.jsonl"))
+        file.write_bytes(b"of a later version\n")
+        with pytest.raises(UsageError, match="written by another command"), keep_searches(literature, "draft.md", {}):
+            pass
+        assert file.read_bytes() == b"of a later version\n"
 
 
 def test_a_damaged_file_is_replaced_so_that_what_is_found_next_is_kept(tmp_path: Path) -> None:

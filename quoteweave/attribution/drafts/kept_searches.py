@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from pydantic import Field
@@ -86,14 +86,21 @@ def keep_searches(
     """
     identity = json.dumps({"draft": draft, "version": __version__, **settings}, sort_keys=True, default=str)
     file = caches_folder() / "unfinished" / f"{hashlib.sha256(identity.encode()).hexdigest()}.jsonl"
-    try:
-        lines = [line for _, line in iter_records(file, _Line, drop_cut=True)] if file.exists() else []
-    except DatasetError:
-        # The file has another format or is damaged: all is looked for again, and kept in a new file.
-        file.unlink(missing_ok=True)
-        lines = []
-    with open_for_append(file) as write:
+    with ExitStack() as opened:
+        write = opened.enter_context(open_for_append(file))  # before it is read, as another command may be writing it
+        while (lines := _lines_in(file)) is None:
+            file.unlink(missing_ok=True)  # all is looked for again, and kept in a new file
+            opened.close()
+            write = opened.enter_context(open_for_append(file))
         searches = KeptSearches(literature, lines, write)
         yield searches
         if searches.finished:
             file.unlink(missing_ok=True)
+
+
+def _lines_in(file: Path) -> list[_Line] | None:
+    """The lines of a file of searches; None if it has another format or is damaged."""
+    try:
+        return [line for _, line in iter_records(file, _Line, drop_cut=True)]
+    except DatasetError:
+        return None
