@@ -102,26 +102,23 @@ class RetriedTask(Generic[S, T]):
             self.error, self.future = outcome.error, None
             return
         if outcome.stop is not None and len(self.done) < len(self._steps):
-            fresh = outcome.fresh and not outcome.items
-            self._count_stop(outcome.stop, fresh=fresh, over_large_picture=outcome.reads_large_picture)
+            self._count_stop(outcome.stop, outcome)
         self._submit()
 
-    def _count_stop(self, stop: StopReason, *, fresh: bool, over_large_picture: bool) -> None:
-        """Count what ended the process of the next step; the step is lost if it has been tried often enough.
-
-        `fresh`: whether nothing was done in that process before, so that no earlier step can have been the cause.
-        """
+    def _count_stop(self, stop: StopReason, outcome: TaskOutcome[T]) -> None:
+        """Count what ended the process of the next step; the step is lost if it has been tried often enough."""
         number = len(self.done)
+        fresh = outcome.fresh and not outcome.items  # so that no earlier step can have been the cause
         stopped = self._stopped.setdefault(number, [])
         stopped.append(stop)
         further_tries = {StopReason.CRASH: 1 if self.uses_fallback else 2, StopReason.MEMORY: 0 if fresh else 1}
         if stopped.count(stop) <= further_tries.get(stop, 0):
             return
-        takes_less = self._after_limit is not None and over_large_picture and stop is not StopReason.CRASH
+        takes_less = self._after_limit is not None and outcome.reads_large_picture and stop is not StopReason.CRASH
         if takes_less and self._reduced != number:
             self._reduced = number
             return
-        why = stop_message(stop, self._limits)
+        why = stop_message(stop, self._limits, time_factor=outcome.time_factor)
         self.done.append(f"it {why}")
         self.lost.append((self._steps[number], why))
 

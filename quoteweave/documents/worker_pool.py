@@ -93,6 +93,8 @@ class TaskOutcome(Generic[T]):
     """Whether the process had done nothing before, so that nothing earlier can have been the cause."""
     reads_large_picture: bool = False
     """Whether OCR had begun to read a picture larger than a sheet of paper for the item that was not finished."""
+    time_factor: int = 1
+    """By what factor that item might take longer than usual, because OCR had begun to read it."""
     seconds: float = 0.0
     """The processor time that it took; a quarter of it if OCR read."""
 
@@ -253,6 +255,7 @@ class _Process:
             while True:
                 outcome.stop = self._wait(limits, spent)
                 if outcome.stop is not None:
+                    outcome.time_factor = spent.factor
                     return
                 message, value = self._pipe.recv()
                 if message == Message.ITEM:
@@ -330,15 +333,21 @@ def overtime_message(limits: ProcessLimits) -> str:
 
 
 def stop_message(
-    stop: StopReason, limits: ProcessLimits, *, doing: str = "reading", advice: str = "; allow more, or split it"
+    stop: StopReason,
+    limits: ProcessLimits,
+    *,
+    time_factor: int = 1,
+    doing: str = "reading",
+    advice: str = "; allow more, or split it",
 ) -> str:
     """Say why a step was stopped, continuing a sentence that begins with "page 3" or "it".
 
-    `advice` says what can be done about a limit.
+    `time_factor` is that of the outcome, and `advice` says what can be done about a limit.
     """
     if stop is StopReason.MEMORY:
         allowed = f"{(limits.memory or 0) // 1_000_000} MB"
         return f"ran out of memory: {doing} takes more than the {allowed} that it may take{advice}"
     if stop is StopReason.TIME:
-        return f"ran out of time: {doing} takes more than the {limits.seconds:.3g} seconds that it may take{advice}"
+        seconds, with_ocr = limits.seconds * time_factor, " with OCR" if time_factor > 1 else ""
+        return f"ran out of time: {doing} takes more than the {seconds:.3g} seconds that it may take{with_ocr}{advice}"
     return "crashes the program that reads it, and is damaged or hostile"

@@ -10,6 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 from quoteweave.collection.collection import Collection
 from quoteweave.documents.file_reading import FileIssue
 from quoteweave.documents.ingest import AddReport
+from quoteweave.documents.layout.page import WITHOUT_TILES
 from quoteweave.documents.worker_pool import ProcessLimits, StopReason, stop_message
 
 
@@ -137,7 +138,13 @@ def test_people_are_told_which_option_helps(
 
     limits = ProcessLimits(memory=10**9, seconds=5)
     memory, time = (f"it {stop_message(stop, limits)}" for stop in (StopReason.MEMORY, StopReason.TIME))
-    told = [("slow.pdf", f"page 3: {time}"), ("a.pdf", "page 1: cut"), *((f"{n}.html", "a menu") for n in range(4))]
+    tiles = f"page 1 {WITHOUT_TILES}"
+    told = [
+        ("slow.pdf", f"page 3: {time}"),
+        ("scan.pdf", tiles),
+        ("a.pdf", "page 1: cut"),
+        *((f"{n}.html", "a menu") for n in range(4)),
+    ]
     report = AddReport(
         failed=(FileIssue(name="bomb.pdf", reason=memory),),
         warnings=tuple(FileIssue(name=name, reason=reason) for name, reason in told),
@@ -146,6 +153,7 @@ def test_people_are_told_which_option_helps(
     shown = quoteweave("add", tmp_path, "-c", tmp_path / "collection").err.splitlines()
     assert shown == [
         f"note: slow.pdf: page 3: {time} (--page-seconds)",
+        f"note: scan.pdf: {tiles} (--memory, --page-seconds)",
         "note: a.pdf: page 1: cut",
         "note: 0.html and 3 other documents: a menu",
         f"not added: 'bomb.pdf': {memory} (--memory)",

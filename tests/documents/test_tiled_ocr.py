@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import hull
+from quoteweave.documents.layout import page as layout_page
 from quoteweave.documents.layout.unread import tiles
 from quoteweave.documents.layout.unread.letters import count_missed
 from quoteweave.documents.layout.unread.tiles import OVERLAP, TILE, read_large
 from quoteweave.documents.sources.image_files import open_image_file
 from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.ocr import RapidOcr
-from quoteweave.documents.sources.raw_page import Raster
+from quoteweave.documents.sources.raw_page import Raster, RawPage
 
 SCALE = 2.0
 Rectangle = tuple[int, int, int, int]
@@ -100,3 +102,14 @@ def test_the_picture_of_a_whole_web_page_is_read(tmp_path: Path) -> None:
     lines = read_large(drawn, ocr)
     assert [line.text for line in lines] == texts
     assert count_missed(drawn, lines) == 0
+
+
+@pytest.mark.parametrize("in_tiles", [True, False])
+def test_small_print_that_a_limit_leaves_unread_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, in_tiles: bool
+) -> None:
+    for module in (layout_page, tiles):
+        monkeypatch.setattr(module, "count_missed", lambda _, lines: 0 if lines else 500)
+    raw = RawPage(2, picture_of([(10, 10, 60, 30)], (900, 5000)), [])
+    content = layout_page.PageReader(ImageStore(tmp_path), ShapesAsWords(), in_tiles=in_tiles).read(raw)
+    assert (f"page 3 {layout_page.WITHOUT_TILES}" in content.warnings) is not in_tiles

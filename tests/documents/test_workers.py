@@ -179,7 +179,8 @@ def test_what_takes_less_does_the_one_step_that_exceeded_a_limit() -> None:
         in_vain = RetriedTask(workers, limits, takes_long_over_two, [1, 2, 3], 2, after_limit=takes_long_over_two)
         done = in_vain.wait()
         assert (done[0], done[2]) == ("all of 1", "all of 3")
-        assert done[1].startswith("it ran out of time")
+        why = "it ran out of time: reading takes more than the 0.8 seconds that it may take with OCR; allow more"
+        assert done[1].startswith(why)
         of_sheet = RetriedTask(workers, limits, takes_long_over_two, [1, 2], 1, after_limit=quickly)
         assert of_sheet.wait()[1].startswith("it ran out of time"), "which would take as long without tiles"
 

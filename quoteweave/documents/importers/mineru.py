@@ -60,7 +60,8 @@ def read_within_limits(path: Path, images: ImageStore) -> ParsedDocument:
     if outcome.error is not None:
         raise outcome.error
     if outcome.stop is not None:
-        why = stop_message(outcome.stop, limits, doing="reading it with its PDF and pictures", advice="")
+        doing = "reading it with its PDF and pictures"
+        why = stop_message(outcome.stop, limits, time_factor=outcome.time_factor, doing=doing, advice="")
         raise DamagedDocument(f"{path.name!r} cannot be imported: it {why}")
     parsed = outcome.items[-1]
     assert parsed is not None  # noqa: S101 - for the type checker: the last item is the document

@@ -71,6 +71,11 @@ UNREAD = "shows what may be letters that OCR did not read, as small print or han
 """Part of the warning for a page of which OCR read less than it shows."""
 DRAWN = "shows what may be text outside of its text layer and figures, which only OCR reads"
 """The warning for such text where OCR is off; the number of places follows."""
+WITHOUT_TILES = (
+    "has been read without tiles, in which OCR finds small print, as that ran out of memory or ran out of time; "
+    "allow more"
+)
+"""Part of the warning for such a page if reading it in tiles exceeded a limit."""
 UNSEEN = "has words that it does not show, as they are covered or have the colour of their ground, which were read"
 """Part of the warning for a page with such words."""
 # Images larger than this share of the page are also split into parts, so that a citation is quick to check.
@@ -152,7 +157,7 @@ class PageReader:
         if used.is_scan:
             elements.append(self._whole_page(raster, size, text_by_rows(lines) if used.is_read else None))
         drawn = (f"{DRAWN}: {len(unread)}",) if unread and not self.ocr else ()
-        doubts = (*left_out, *_doubts(used), *drawn)
+        doubts = (*left_out, *self._doubts(used), *drawn)
         warnings = (*raw.warnings, *(f"page {raw.number + 1} {doubt}" for doubt in doubts))
         shown = tuple(replace(element, box=used.box_as_shown(element.box)) for element in elements)
         return PageContent(
@@ -220,6 +225,22 @@ class PageReader:
         key = element.image if box == element.box else self._store_crop(box, page_text)
         return replace(element, found_as="chart", box=box, text=text, ocr_text=ocr_text, image=key)
 
+    def _doubts(self, used: UsedLines) -> Iterator[str]:
+        """Reasons why the page's text may be wrong, or may not be what it shows."""
+        if used.is_garbled:
+            yield GARBLED
+        elif used.source == "text_layer" and (unseen := count_unseen(used.picture, used.lines)):
+            yield f"{UNSEEN}: {unseen:,}"
+        yield from used.doubts
+        is_counted = used.is_read and used.source != "text_layer" and not (used.is_unsure and self.in_tiles)
+        missed = count_missed(used.picture, used.lines) if is_counted else 0
+        if used.is_unsure:
+            yield UNSURE
+        elif missed:
+            yield f"{UNREAD}: {missed:,}"
+        if missed and not self.in_tiles:
+            yield WITHOUT_TILES
+
     def _store_crop(self, box: Box, page_text: "_PageText") -> str:
         return self.images.put(encode_image(page_text.raster.cut(box, margin=CROP_MARGIN)), suffix=".png")
 
@@ -249,19 +270,6 @@ def _unread_figures(
     words = [word.box for line in lines for word in line.words]
     occupied = [element.box for element in elements if not isinstance(element, LineBlock)]
     return [Figure(box, "figure", ()) for box in unread_areas(used.picture, words, [*occupied, *buttons])]
-
-
-def _doubts(used: UsedLines) -> Iterator[str]:
-    """Reasons why the page's text may be wrong, or may not be what it shows."""
-    if used.is_garbled:
-        yield GARBLED
-    elif used.source == "text_layer" and (unseen := count_unseen(used.picture, used.lines)):
-        yield f"{UNSEEN}: {unseen:,}"
-    yield from used.doubts
-    if used.is_unsure:
-        yield UNSURE
-    elif used.is_read and used.source != "text_layer" and (missed := count_missed(used.picture, used.lines)):
-        yield f"{UNREAD}: {missed:,}"
 
 
 @dataclass(frozen=True, slots=True)
