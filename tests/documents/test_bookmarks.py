@@ -131,8 +131,12 @@ def test_titles_are_one_line_each_without_control_characters(tmp_path: Path) -> 
         "99",
     ]
     entries = [f"/Title {title} {to_page(0)} /Next {FIRST + i} 0 R" for i, title in enumerate(titles, 1)]
-    found, _ = read(with_bookmarks(tmp_path / "a.pdf", entries))
+    found, left_out = read(with_bookmarks(tmp_path / "a.pdf", entries))
     assert [bookmark.title for bookmark in found] == ["A title of two lines", "A\ufffdB", "x" * 200]
+    assert left_out == (
+        "titles of bookmarks were cut after 200 characters: 1",
+        "bookmarks of more than 4,000 characters were left out: 1",
+    )
     assert clean_title(" a\ud800\u2028 \x9fb\n") == "a b"
 
 

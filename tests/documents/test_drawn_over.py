@@ -11,8 +11,8 @@ from quoteweave.documents.sources.pdf import open_pdf
 # In Helvetica of 10 points, "100" reaches from 116.7 to 133.4 points, and "80" after it, without a space, to 144.5.
 FEE = "BT /F1 10 Tf 100 600 Td (fee 100) Tj (80 now) Tj ET"
 NOT_EXAMINED = (
-    "page 1 has lines and rectangles that are too many to examine, or over too many letters; text that they strike out "
-    "or cover was read"
+    "page 1 has lines, rectangles, notes or words that are too many to examine, or over too many letters; text that "
+    "they strike out or cover was read"
 )
 RULED = "q {} w {} m {} l S Q"
 
@@ -76,6 +76,14 @@ def test_an_annotation_strikes_out_if_it_is_shown(tmp_path: Path, flags: str, te
     assert read(tmp_path, FEE, annotations=f"<</Type /Annot /Subtype /StrikeOut {flags} {places}>>") == ([text], ())
 
 
+def test_annotations_that_are_not_examined_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strikes, "MAX_ANNOTATIONS", 1)
+    places = "/Rect [116 597 134 609] /QuadPoints [116.6 609 133.5 609 116.6 597 133.5 597]"
+    link = "<</Type /Annot /Subtype /Link /Rect [10 10 20 20]>>"
+    texts, warnings = read(tmp_path, FEE, annotations=f"{link} <</Type /Annot /Subtype /StrikeOut {places}>>")
+    assert (texts, warnings) == (["fee 10080 now"], (f"{NOT_EXAMINED}: 1",))
+
+
 OLD, NEW = "BT /F1 10 Tf 100 600 Td (fee 100 now) Tj ET", "BT 0 g /F1 10 Tf 116.7 600 Td (80) Tj ET"
 WHITE = "1 g 115 597 20 11 re f"
 LEFT_OUT = "page 1 has text that is covered and has other text in its place, which was left out: 1"
@@ -121,6 +129,11 @@ def test_words_in_one_place_are_found_in_any_number_of_words(tmp_path: Path, mon
     monkeypatch.setattr(in_one_place, "MAX_COMPARED", 1)
     line = f"BT /F1 10 Tf 200 600 Td ({'a ' * 30}) Tj ET"
     assert read(tmp_path, f"{line} {OLD} {NEW}")[1] == (ALL_READ,)
+
+
+def test_words_that_are_not_compared_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(covered, "MAX_COMPARED", 0)
+    assert read(tmp_path, f"{OLD} {NEW}")[1] == (f"{NOT_EXAMINED}: 1",)
 
 
 def test_each_word_in_the_place_of_others_is_counted_once(tmp_path: Path) -> None:

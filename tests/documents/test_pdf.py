@@ -12,6 +12,7 @@ from quoteweave.documents.layout.page import PageContent, PageReader
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.documents.sources import pdf as pdf_page
 from quoteweave.documents.sources import pdf as pdf_pages
+from quoteweave.documents.sources.drawn import objects
 from quoteweave.documents.sources.pdf import open_pdf
 
 
@@ -360,6 +361,13 @@ def test_an_image_that_cannot_be_decoded_is_told(tmp_path: Path, kind: str) -> N
     content = first_page(image_page(tmp_path / "a.pdf", b"no picture" * 9, kind))
     assert content.warnings == ("page 1 has images that are damaged, or in a form that is not read: 1",)
     assert first_page(image_page(tmp_path / "icon.pdf", b"no picture" * 9, kind, side=9)).warnings == ()
+
+
+def test_images_that_are_too_many_to_examine_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(objects, "MAX_IMAGES", 0)
+    content = first_page(image_page(tmp_path / "a.pdf", b"no picture" * 9, "/DCTDecode"))
+    assert content.warnings == ("page 1 has images that are too many to examine, and may be damaged: 1",)
+    assert first_page(image_page(tmp_path / "icon.pdf", b"no picture" * 9, "/DCTDecode", side=9)).warnings == ()
 
 
 @pytest.mark.parametrize("data", [bytes(range(256)) * 300, b"\xff" * 256 * 300], ids=["drawn", "white"])

@@ -6,6 +6,8 @@ import pytest
 from made_pages import A4, canvas, fill, grid, line, paragraph, picture, prose, scatter
 
 from quoteweave.core.boxes import Box, iou
+from quoteweave.documents.layout import graphics as page_graphics
+from quoteweave.documents.layout.analyse import analyse_layout
 from quoteweave.documents.layout.blocks import block_of
 from quoteweave.documents.layout.graphics import PageGraphics, find_graphics
 from quoteweave.documents.layout.tables.aligned import aligned_tables
@@ -28,7 +30,9 @@ def cell_lines(cells: Sequence[Sequence[str]], xs: Sequence[float], ys: Sequence
 
 
 def grids(pixels: Pixels, lines: list[Line]) -> list[Table]:
-    return grid_tables(find_graphics(picture(pixels), lines), lines)
+    tables = grid_tables(find_graphics(picture(pixels), lines), lines)
+    assert tables is not None
+    return tables
 
 
 def ruled(pixels: Pixels, lines: list[Line]) -> list[Table]:
@@ -78,10 +82,21 @@ def test_a_frame_is_no_table() -> None:
     assert grids(pixels, prose(55, 110)) == []
 
 
-def test_a_grid_of_thousands_of_crossings_is_left_alone() -> None:
+def test_a_grid_of_thousands_of_crossings_is_left_alone_and_told() -> None:
     pixels = canvas()
     grid(pixels, list(range(10, 590, 7)), list(range(10, 790, 7)))
-    assert grids(pixels, prose(50, 100)) == []
+    left_out = analyse_layout(prose(50, 100), picture(pixels), A4).left_out
+    assert "has more rules than are looked through for tables: a ruled table may not be read as one" in left_out
+    assert analyse_layout([], picture(pixels), A4).left_out == ()
+
+
+def test_rules_that_are_not_examined_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    pixels, lines = canvas(), cell_lines(CELLS, XS, YS)
+    grid(pixels, XS, YS)
+    assert analyse_layout(lines, picture(pixels), A4).left_out == ()
+    monkeypatch.setattr(page_graphics, "MAX_RULES", 2)
+    (told,) = analyse_layout(lines, picture(pixels), A4).left_out
+    assert told.startswith("has more rules than are looked through for tables")
 
 
 def booktabs(pixels: Pixels, ys: list[float]) -> None:
@@ -189,7 +204,7 @@ def test_thousands_of_cells_and_rules_are_read() -> None:
     aligned_tables(lines)
     box: list[Box] = [(10, y / 2, 500 + y % 90, y / 2 + 0.5) for y in range(1500)]
     graphics = PageGraphics(tuple(box), tuple((b, a, d, c) for a, b, c, d in box), ())
-    assert grid_tables(graphics, lines) == []
+    assert grid_tables(graphics, lines) is None
     assert isinstance(ruled_tables(graphics, lines, 600), list)
 
 

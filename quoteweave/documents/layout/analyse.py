@@ -16,7 +16,7 @@ from quoteweave.documents.layout.tables.aligned import aligned_tables
 from quoteweave.documents.layout.tables.cells import Table, cells_of, numbers_beside
 from quoteweave.documents.layout.tables.heads import with_heads
 from quoteweave.documents.layout.tables.labelled import labelled_tables
-from quoteweave.documents.layout.tables.ruled import grid_tables, ruled_tables
+from quoteweave.documents.layout.tables.ruled import MAX_RULES, grid_tables, ruled_tables
 from quoteweave.documents.layout.tables.side_by_side import split_at_gutters
 from quoteweave.documents.layout.tables.tagged import tagged_tables
 from quoteweave.documents.sources.lines import Line
@@ -59,7 +59,8 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     graphics = find_graphics(raster, lines)
     tagged = tagged_tables(lines, graphics.clusters)
     untagged = _lines_outside(lines, tagged)
-    ruled = _drop_overlapping(grid_tables(graphics, untagged), ruled_tables(graphics, untagged, page_size[0]))
+    grids = grid_tables(graphics, untagged)
+    ruled = _drop_overlapping(grids or [], ruled_tables(graphics, untagged, page_size[0]))
     tables = _merge_in_cluster(ruled, graphics.clusters, untagged)
     free_lines = _lines_outside(untagged, tables)
     clusters = [box for box in graphics.clusters if not _lies_in_table(box, [*tagged, *tables])]
@@ -79,7 +80,9 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]
     elements: list[LayoutElement] = in_reading_order([*tables, *labelled, *figures, *blocks])
-    return PageLayout(elements, tuple(_left_out(graphics, has_more_legends=has_more)))
+    has_more_rules = grids is None or graphics.rules_left_out > 0 or len(graphics.horizontal) > MAX_RULES
+    left_out = _left_out(graphics, has_more_legends=has_more, has_more_rules=has_more_rules and bool(lines))
+    return PageLayout(elements, tuple(left_out))
 
 
 def _with_unruled_tables(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
@@ -104,13 +107,15 @@ def _running_text(lines: Sequence[Line]) -> list[LineBlock]:
     ]
 
 
-def _left_out(graphics: PageGraphics, *, has_more_legends: bool) -> Iterator[str]:
+def _left_out(graphics: PageGraphics, *, has_more_legends: bool, has_more_rules: bool) -> Iterator[str]:
     for count, kind in ((graphics.left_out, "drawings"), (graphics.specks_left_out, "small drawings")):
         if count:
             smallest = pluralize(count, "smallest was", "smallest were")
             yield f"has more than {MAX_CLUSTERS} {kind}: the {smallest} left out"
     if has_more_legends:
         yield "has more legends of charts than are looked for: a chart may be without its own"
+    if has_more_rules:
+        yield "has more rules than are looked through for tables: a ruled table may not be read as one"
 
 
 def _names_rows(block: LineBlock, numbers: Mapping[int, str]) -> bool:

@@ -28,8 +28,8 @@ SOLID = 0.9
 
 def find_rules(
     picture: Raster, ink: "MatLike", words: npt.NDArray[np.float64], *, threshold: int, dark: bool
-) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
-    """Horizontal and vertical rules, in points.
+) -> tuple[tuple[Box, ...], tuple[Box, ...], int]:
+    """Horizontal and vertical rules, in points, and how many of the shortest are left out.
 
     `ink` is 255 where a pixel is not background; `words` (n, 4) are the boxes of all words; `threshold` is the least
     contrast of a rule with both sides, 0 to 255; `dark` says whether light is drawn on a dark background.
@@ -40,20 +40,22 @@ def find_rules(
     offset = np.array([left, top] * 2) / picture.scale
     ink, words = ink[top:bottom, left:right], words - offset
     if not ink.size:
-        return (), ()
+        return (), (), 0
     channels = cv2.split(picture.pixels[top:bottom, left:right])
     strongest = cv2.max if dark else cv2.min
     shade = strongest(strongest(channels[0], channels[1]), channels[2])
     coarse, scale = downsampled(ink, picture.scale)
     solid = (coarse > SOLID * 255).astype(np.uint8)
     _even_out(solid, words * scale)
-    rules = []
+    rules, left_out = list[tuple[Box, ...]](), 0
     for wide in (True, False):
         thin = _thin_marks(shade, picture.scale, threshold, wide=wide, dark=dark)
         lines = _thin_rules(_bridged(thin, ink, picture.scale, wide=wide), picture.scale, wide=wide)
         edges = _edges_of_shading(solid, scale, wide=wide)
-        rules.append(tuple(_shifted(rule, offset) for rule in _without_covered([*lines, *edges])))
-    return rules[0], rules[1]
+        longest = sorted([*lines, *edges], key=lambda rule: rule[0] - rule[2] + rule[1] - rule[3])
+        left_out += len(longest[MAX_RULES:])
+        rules.append(tuple(_shifted(rule, offset) for rule in _without_covered(longest[:MAX_RULES])))
+    return rules[0], rules[1], left_out
 
 
 def _inked(ink: "MatLike", scale: float) -> tuple[int, int, int, int]:
@@ -142,10 +144,10 @@ def _long_parts(mask: "MatLike", scale: float, *, wide: bool) -> "MatLike":
     return cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((1, length) if wide else (length, 1), dtype=np.uint8))
 
 
-def _without_covered(rules: Sequence[Box]) -> list[Box]:
-    """Drop rules that are on a longer one."""
+def _without_covered(longest: Sequence[Box]) -> list[Box]:
+    """Drop rules that are on a longer one; the longest come first."""
     distinct: list[Box] = []
-    for x1, y1, x2, y2 in sorted(rules, key=lambda rule: rule[0] - rule[2] + rule[1] - rule[3])[:MAX_RULES]:
+    for x1, y1, x2, y2 in longest:
         left, top, right, bottom = x1 + SAME, y1 + SAME, x2 - SAME, y2 - SAME
         if not any(a <= left and b <= top and right <= c and bottom <= d for a, b, c, d in distinct):
             distinct.append((x1, y1, x2, y2))
@@ -218,13 +220,14 @@ class PageGraphics:
     bars: tuple[tuple[Box, ...], ...] = ()  # families of clusters that are bars on one base line
     left_out: int = 0  # how many of the smallest clusters are not examined
     specks_left_out: int = 0  # how many of the smallest specks are not examined, excluding dust
+    rules_left_out: int = 0  # how many of the shortest rules are not examined
 
 
 def find_graphics(picture: Raster, lines: Sequence[Line]) -> PageGraphics:
     """Find the rules, then mask the text and cluster the rest."""
     words = word_boxes(word for line in lines for word in line.words)
     ink, dark = _ink(picture)
-    horizontal, vertical = find_rules(picture, ink, words, threshold=INK, dark=dark)
+    horizontal, vertical, rules_left_out = find_rules(picture, ink, words, threshold=INK, dark=dark)
     erase_boxes(ink, words, picture.scale, margin=1.0)
     coarse, scale = downsampled(ink, picture.scale)
     drawn = (coarse > DENSITY * 255).astype(np.uint8)
@@ -240,7 +243,7 @@ def find_graphics(picture: Raster, lines: Sequence[Line]) -> PageGraphics:
     clusters = (*map(hull, bars), *(box for box in clusters if box not in in_families))
     specks = tuple(box for box in specks if box not in in_families)
     horizontal, vertical = (_outside_text(rules, near) for rules in (horizontal, vertical))
-    return PageGraphics(horizontal, vertical, clusters, specks, bars, left_out, unseen)
+    return PageGraphics(horizontal, vertical, clusters, specks, bars, left_out, unseen, rules_left_out)
 
 
 def _is_solid(ink: "MatLike", box: Box, scale: float) -> bool:

@@ -52,8 +52,11 @@ def read_bookmarks(document: Any) -> tuple[tuple[Bookmark, ...], tuple[str, ...]
 
 def clean_title(title: str) -> str:
     """Clean a title: one line of at most 200 characters, without control characters and lone surrogates."""
-    printable = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", " ", title[: 10 * MAX_TITLE_CHARACTERS])
-    return " ".join(printable.split())[:MAX_TITLE_CHARACTERS].rstrip()
+    return _on_one_line(title[: 10 * MAX_TITLE_CHARACTERS])[:MAX_TITLE_CHARACTERS].rstrip()
+
+
+def _on_one_line(title: str) -> str:
+    return " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", " ", title).split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class _Walk:
     def __init__(self, document: Any) -> None:
         self.left_out: list[str] = []
         self._document, self._pages = document, len(document)
+        self._cut = self._without_title = 0
 
     def entries(self) -> Iterator[_Entry]:
         """Each bookmark before those within it. A bookmark that is repeated, as in a loop, ends its branch."""
@@ -94,15 +98,23 @@ class _Walk:
                 deep = deep or bool(child)
         if deep:
             self.left_out.append(f"bookmarks deeper than {MAX_LEVELS} levels were left out")
+        if self._cut:
+            self.left_out.append(f"titles of bookmarks were cut after {MAX_TITLE_CHARACTERS} characters: {self._cut:,}")
+        if self._without_title:
+            characters = f"{MAX_TITLE_BYTES // 2:,} characters"
+            self.left_out.append(f"bookmarks of more than {characters} were left out: {self._without_title:,}")
 
     def _title(self, raw: Any) -> str:
         """The title; empty if there is none, or if it is too long to be a title."""
         size = pdfium.FPDFBookmark_GetTitle(raw, None, 0)
         if not 2 < size <= MAX_TITLE_BYTES:
+            self._without_title += size > MAX_TITLE_BYTES
             return ""
         buffer = ctypes.create_string_buffer(size)
         pdfium.FPDFBookmark_GetTitle(raw, buffer, size)
-        return clean_title(buffer.raw[: size - 2].decode("utf-16-le", "replace"))
+        title = buffer.raw[: size - 2].decode("utf-16-le", "replace")
+        self._cut += len(_on_one_line(title)) > MAX_TITLE_CHARACTERS
+        return clean_title(title)
 
     def _page(self, raw: Any) -> int | None:
         action = pdfium.FPDFBookmark_GetAction(raw)

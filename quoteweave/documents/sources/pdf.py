@@ -76,7 +76,7 @@ class TextLayer:
     in_one_place: int = 0
     """How many words are drawn over another one."""
     unexamined: int = 0
-    """How many lines and rectangles were not examined, so that what they strike out or replace was read."""
+    """How many lines, rectangles, notes and words were not examined, so that what they strike out or cover was read."""
     doubtful: Sequence[Doubtful] = ()
     """Where the page may show other words than these."""
 
@@ -105,8 +105,8 @@ def read_text_layer(
         draw = partial(render_page, page, DPI, turns)
         characters, replaced = without_replaced(page, raw, characters, drawing, to_points, draw)
         characters = closed_up(raw, tidied(raw, characters, to_points), to_points)
-        struck = struck_out(characters, drawing, () if annotations else struck_areas(page), to_points, draw)
-        if struck.any():
+        areas = () if annotations else struck_areas(page, drawing)
+        if (struck := struck_out(characters, drawing, areas, to_points, draw)).any():
             characters = replace(characters, struck=struck)
         tags = annotations.tags(raw, count) if annotations is not None else PageTags(page, raw, count)
         if parts := tags.parts(characters.numbers.tolist()):
@@ -116,7 +116,7 @@ def read_text_layer(
         letters = (unknown, count_misread(raw, count))
         unknown, misread = (number if number > FEW_UNKNOWN * drawn_count else 0 for number in letters)
         is_misread = misread > MOSTLY_UNKNOWN * drawn_count
-        counts = (outside, unknown, misread, is_misread, turns, replaced, count_in_one_place(characters))
+        counts = (outside, unknown, misread, is_misread, turns, replaced, count_in_one_place(characters, drawing))
         places = doubtful_places(raw, characters, drawing, to_points)
         return TextLayer(lines, total - count, *counts, drawing.unexamined, places)
     finally:
@@ -184,8 +184,8 @@ class PdfPages:
             drawing = drawing if annotations.page is page else page_drawing(annotations.page)
             page = annotations.page
             picture = render_page(page, DPI)
-            undecoded = count_undecoded(drawing, picture, to_points_map(page))
-            warnings = [*_reading_warnings(number, layer, without_size, undecoded)]
+            images = count_undecoded(drawing, picture, to_points_map(page))
+            warnings = [*_reading_warnings(number, layer, without_size, images)]
             label, bookmarks, name_warnings = self._names(number)
             content = _content_of(annotations, layer.turns, self._inherits_value(number))
             if covered := count_covered_by(layer.lines, content.lines):
@@ -288,7 +288,7 @@ class PdfPages:
             page.close()
 
 
-def _reading_warnings(number: int, layer: TextLayer, without_size: int, undecoded: int) -> Iterator[str]:
+def _reading_warnings(number: int, layer: TextLayer, without_size: int, images: tuple[int, int]) -> Iterator[str]:
     """Warnings about what a page has and is not read, or is read and may be wrong."""
     if layer.left_out:
         more = f"the other {layer.left_out:,} were left out"
@@ -298,13 +298,14 @@ def _reading_warnings(number: int, layer: TextLayer, without_size: int, undecode
         "words outside the part of it that is shown, which were not read": layer.outside,
         "text that is covered and has other text in its place, which was left out": layer.replaced,
         "words over other words in the same place, all of which were read": layer.in_one_place,
-        "lines and rectangles that are too many to examine, or over too many letters; text that they strike out or "
-        "cover was read": layer.unexamined,
+        "lines, rectangles, notes or words that are too many to examine, or over too many letters; text that they "
+        "strike out or cover was read": layer.unexamined,
         # Misread letters are reported elsewhere, unless OCR reads the page.
         f"{unknown} were left out": 0 if layer.is_misread else layer.unknown,
         f"{unknown} may be read as others": 0 if layer.is_misread else layer.misread,
         "pieces of text of no size, or far outside it, which were not read": without_size,
-        "images that are damaged, or in a form that is not read": undecoded,
+        "images that are damaged, or in a form that is not read": images[0],
+        "images that are too many to examine, and may be damaged": images[1],
     }
     for problem, count in counts.items():
         if count:

@@ -33,21 +33,22 @@ MAX_LEADING = 0.8
 MAX_LABEL_LINES = 2
 
 
-def grid_tables(graphics: PageGraphics, lines: Sequence[Line]) -> list[Table]:
-    """Tables whose cells are ruled on all sides."""
-    rules = len(graphics.horizontal) + len(graphics.vertical)
-    if min(len(graphics.horizontal), len(graphics.vertical)) < 2 or rules > 2 * MAX_RULES:
+def grid_tables(graphics: PageGraphics, lines: Sequence[Line]) -> list[Table] | None:
+    """Tables whose cells are ruled on all sides; None if there are too many rules to look for them."""
+    if min(len(graphics.horizontal), len(graphics.vertical)) < 2:
         return []
+    if len(graphics.horizontal) + len(graphics.vertical) > 2 * MAX_RULES:
+        return None
     from pdfplumber.table import cells_to_tables, edges_to_intersections, intersections_to_cells, merge_edges
 
     edges = [_edge(box, "h") for box in graphics.horizontal] + [_edge(box, "v") for box in graphics.vertical]
     merged = merge_edges(edges, SNAP, SNAP, SNAP, SNAP)
     horizontal = sum(edge["orientation"] == "h" for edge in merged)
     if horizontal * (len(merged) - horizontal) > 40 * MAX_CROSSINGS:
-        return []
+        return None
     crossings = edges_to_intersections(merged, SNAP, SNAP)
     if len(crossings) > MAX_CROSSINGS:
-        return []
+        return None
     near = SpatialIndex(lines)
     tables = (_from_cells(table, near) for table in cells_to_tables(intersections_to_cells(crossings)))
     return [table for table in tables if table is not None]

@@ -1,13 +1,13 @@
 """Counts the words that are drawn in the place of other words, so that it is not known which of them count."""
 
-import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from quoteweave.core.boxes import Box, share_in
+from quoteweave.documents.sources.drawn.objects import PageDrawing
 from quoteweave.documents.sources.lines import Line
-from quoteweave.documents.sources.pdf_text.characters import Characters, Floats
+from quoteweave.documents.sources.pdf_text.characters import Characters, Floats, Ints
 
 # Words are in one place if they share this much of the smaller one, and are about as high.
 ONE_PLACE, AS_HIGH = 0.5, 0.6
@@ -19,11 +19,11 @@ FAR_APART = 100_000.0
 MAX_COMPARED = 100_000
 
 
-def count_in_one_place(characters: Characters) -> int:
+def count_in_one_place(characters: Characters, drawing: PageDrawing) -> int:
     """Count the words that are drawn over another word, so that it is not known which of the two counts.
 
     Not those that are much larger, as what is stamped across a page, aslant, or part of the other with the same
-    digits.
+    digits. Words that were not compared with all others, because there are too many, are counted in `drawing`.
     """
     starts, ends, _ = characters.spans
     if not len(starts):
@@ -31,8 +31,13 @@ def count_in_one_place(characters: Characters) -> int:
     hulls, letters = characters.hulls
     heights = hulls[:, 3] - hulls[:, 1]
     level_words = np.flatnonzero(heights <= LEVEL * letters[:, 1])
-    pairs, over = _overlapping(hulls[level_words], ONE_PLACE * heights[level_words]), set[int]()
-    for first, second in (level_words[list(pair)].tolist() for pair in itertools.islice(pairs, MAX_COMPARED)):
+    over, pairs = set[int](), list[tuple[int, int]]()
+    for at, following in _overlapping(hulls[level_words], ONE_PLACE * heights[level_words]):
+        if len(pairs) + len(following) > MAX_COMPARED:
+            drawing.unexamined += 1
+        else:
+            pairs += [(int(level_words[at]), word) for word in level_words[following].tolist()]
+    for first, second in pairs:
         is_as_high = AS_HIGH * heights[first] < heights[second] < heights[first] / AS_HIGH
         if is_as_high and _are_in_one_place(hulls[first].tolist(), hulls[second].tolist()):
             texts = ["".join(map(chr, characters.codes[starts[at] : ends[at]])) for at in (first, second)]
@@ -43,8 +48,8 @@ def count_in_one_place(characters: Characters) -> int:
     return len(over)
 
 
-def _overlapping(boxes: Floats, apart: Floats) -> Iterator[tuple[int, int]]:
-    """The boxes in one row of which one begins before the other ends; middles of rows are more than that `apart`."""
+def _overlapping(boxes: Floats, apart: Floats) -> Iterator[tuple[int, Ints]]:
+    """Each box with those of its row that begin before it ends, if any; middles of rows are more than that `apart`."""
     middles = (boxes[:, 1] + boxes[:, 3]) / 2
     down = np.argsort(middles)
     rows = np.zeros(len(boxes), dtype=np.int64)
@@ -53,7 +58,7 @@ def _overlapping(boxes: Floats, apart: Floats) -> Iterator[tuple[int, int]]:
     begins, ends = (boxes[order, side] + rows[order] * FAR_APART for side in (0, 2))
     until = begins.searchsorted(ends)
     for at in np.flatnonzero(until > np.arange(len(order)) + 1).tolist():
-        yield from ((order[at], order[other]) for other in range(at + 1, until[at]))
+        yield int(order[at]), order[at + 1 : until[at]]
 
 
 def _are_in_one_place(first: Box, second: Box) -> bool:

@@ -68,7 +68,7 @@ class PageDrawing:
     """What is filled after some text."""
     images: list[Placed] = field(default_factory=list)
     unexamined: int = 0
-    """How many lines and rectangles were left out because of a limit."""
+    """How many lines, rectangles, annotations and words were left out because of a limit."""
 
 
 def drawn_objects(
@@ -270,18 +270,20 @@ def count_without_size(drawing: PageDrawing) -> int:
     return count
 
 
-def count_undecoded(drawing: PageDrawing, picture: Raster, to_points: Floats) -> int:
-    """Count the images of a page that pdfium cannot decode, small ones excluded."""
-    count, images = 0, list(itertools.islice(drawing.images, MAX_IMAGES))
-    for image, (x1, y1, x2, y2) in zip(
-        images, as_shown([image.box for image in images], to_points).tolist(), strict=True
-    ):
-        if min(x2 - x1, y2 - y1) < MIN_IMAGE:
-            continue
-        cut = picture.cut((x1, y1, x2, y2), margin=-1.0)
+def count_undecoded(drawing: PageDrawing, picture: Raster, to_points: Floats) -> tuple[int, int]:
+    """Count the images of a page that pdfium cannot decode, and those beyond the limit; small ones are excluded."""
+    boxes = as_shown([image.box for image in drawing.images], to_points).tolist()
+    images = [
+        (image, (x1, y1, x2, y2))
+        for image, (x1, y1, x2, y2) in zip(drawing.images, boxes, strict=True)
+        if min(x2 - x1, y2 - y1) >= MIN_IMAGE
+    ]
+    count = 0
+    for image, box in images[:MAX_IMAGES]:
+        cut = picture.cut(box, margin=-1.0)
         # Decoding an image again takes time, so it is only done for images where nothing is drawn.
         if all(bool((pixels == cut[0, 0]).all()) for pixels in (cut[::STEP, ::STEP], cut)):
             bitmap = pdfium.FPDFImageObj_GetBitmap(image.raw)
             count += not bitmap
             pdfium.FPDFBitmap_Destroy(bitmap)
-    return count
+    return count, len(images[MAX_IMAGES:])

@@ -68,11 +68,12 @@ def struck_out(
     return struck
 
 
-def struck_areas(page: "PdfPage") -> list[Box]:
-    """The areas, in PDF user space, that annotations strike out."""
-    areas = list[Box]()
+def struck_areas(page: "PdfPage", drawing: PageDrawing) -> list[Box]:
+    """The areas, in PDF user space, that annotations strike out; those beyond the limit are counted in `drawing`."""
+    areas, count = list[Box](), int(pdfium.FPDFPage_GetAnnotCount(page.raw))
+    drawing.unexamined += max(0, count - MAX_ANNOTATIONS)
     corners, hidden = pdfium.FS_QUADPOINTSF(), pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
-    for at in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), MAX_ANNOTATIONS)):
+    for at in range(min(count, MAX_ANNOTATIONS)):
         annotation = pdfium.FPDFPage_GetAnnot(page.raw, at)
         if pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_STRIKEOUT:
             is_shown = not pdfium.FPDFAnnot_GetFlags(annotation) & hidden
