@@ -22,8 +22,12 @@ def join_names(names: Sequence[str], most: int = MAX_NAMED) -> str:
 
 def shorten_to_line(text: str, limit: int) -> str:
     """The text on one line of at most `limit` characters, the last of them "…" where it is cut."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+    return shorten(" ".join(text.split()), limit)
+
+
+def shorten(text: str, limit: int) -> str:
+    """The first `limit` characters of a text, the last of them "…" where it is cut."""
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
 
 
 def replace_lone_surrogates(text: str) -> str:

@@ -13,6 +13,7 @@ from quoteweave.attribution.as_answers import attribution_as_answer
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.attributor import (
     FOLLOWED,
+    KEPT,
     MAX_EXCERPTS,
     NOTHING_FOUND,
     SECONDHAND,
@@ -457,6 +458,16 @@ def test_a_title_that_has_more_of_the_claim_than_the_abstract_is_its_passage(tmp
         (found,) = asyncio.run(literature.attribute("LLZO cracks at high currents."))
     assert found.candidates[0].passage == stating.title
     assert found.candidates[0].rejection is None
+
+
+def test_as_many_candidates_are_compared_as_are_asked_for_and_it_is_told_if_not_all_are(tmp_path: Path) -> None:
+    many = [Paper(id=str(n), title=f"Museums of town {n}", abstract="They close on Mondays.") for n in range(KEPT + 5)]
+    with open_literature(MadeSource(many), papers=tmp_path / "papers") as literature:
+        (few,) = asyncio.run(literature.attribute("LLZO cracks at high currents."))
+        (all_of_them,) = asyncio.run(literature.attribute("LLZO cracks at high currents.", len(many)))
+    assert few.trace.notes == ("Of the papers found, only the 20 that rank best were compared with it.",)
+    assert len(all_of_them.candidates) == len(many)
+    assert all_of_them.trace.notes == ()
 
 
 def test_papers_of_passages_are_added_while_papers_are_searched_for(server: LibraryServer, tmp_path: Path) -> None:

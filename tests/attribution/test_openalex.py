@@ -250,8 +250,16 @@ def test_pages_end(last: httpx2.Response) -> None:
 
 def test_pages_do_not_go_on_for_ever() -> None:
     alex, script = source(*(page([work(n)], f"C{n}") for n in range(50)))
-    assert len(search(alex, k=100).papers) == 10
-    assert len(script.asked) == 10
+    found = search(alex, k=100)
+    assert len(found.papers) == len(script.asked) == 10
+    assert found.notes == ("Only the first 10 papers that it found were looked at.",)
+
+
+def test_all_that_was_asked_for_is_not_cut() -> None:
+    alex, _ = source(*(page([work(n)], f"C{n}") for n in range(10)), page([work(n) for n in range(10, 20)]))
+    assert search(alex, "One two three four five six seven eight", k=12).notes == (
+        "Hardly a paper has all words of the query; those shown have some of them.",
+    )
 
 
 @pytest.mark.parametrize(

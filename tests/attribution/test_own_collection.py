@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from made_collections import made_quote, make_collection, put
 
+from quoteweave.attribution.literature.sources import own_collection
 from quoteweave.attribution.literature.sources.own_collection import OwnCollection
 from quoteweave.attribution.literature.sources.paper_metadata import (
     abstract_in,
@@ -78,7 +79,9 @@ def test_years_and_citations_that_a_data_frame_wrote_are_whole_numbers() -> None
     )
 
 
-def test_the_number_asked_for_is_given_even_where_one_document_has_the_best_quotes(tmp_path: Path) -> None:
+def test_the_number_asked_for_is_given_even_where_one_document_has_the_best_quotes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     many = [f"Grain shipped {'very ' * n}well." for n in range(30)]
     with make_collection(
         tmp_path, {"many.md": many, "one.md": ["A long text that has grain once, at its end."]}
@@ -87,6 +90,10 @@ def test_the_number_asked_for_is_given_even_where_one_document_has_the_best_quot
         assert [paper.id for paper in asyncio.run(own.search("grain shipped", 2)).papers] == ["many.md", "one.md"]
         assert [paper.id for paper in asyncio.run(own.search("grain shipped", 1)).papers] == ["many.md"]
         assert asyncio.run(own.search("zxqwv")).papers == ()
+        monkeypatch.setattr(own_collection, "MAX_QUOTES", 8)
+        found = asyncio.run(own.search("grain shipped", 2))
+        assert len(found.papers) == 1
+        assert found.notes == ("Only the documents of the first 10 quotes found are shown.",)
 
 
 def test_by_citations_the_most_cited_stand_first_and_unknown_ones_last_with_a_note(own: OwnCollection) -> None:

@@ -36,6 +36,12 @@ def test_a_description_reads_back_as_it_was_whatever_is_in_it(title: str, abstra
     assert (parsed.warnings, parsed.linked_files) == ((), {})
 
 
+def test_what_is_cut_ends_with_an_ellipsis() -> None:
+    paper = Paper(id="7", title="Grain " * 400, abstract="rail " * 8000)
+    title, abstract, _, snippet = as_markdown(paper, ["ship " * 8000]).strip().split("\n\n")
+    assert all(text.endswith("…") for text in (title, abstract, snippet))
+
+
 def page(*texts: str, number: int = 0, section: str | None = None) -> list[Quote]:
     return [made_quote(text, page=number).model_copy(update={"section": section}) for text in texts]
 

@@ -8,6 +8,7 @@ import httpx2
 import pytest
 from scripted_sources import NamingReader, Reply, Script, reply, titles
 
+from quoteweave.attribution.literature.sources import semantic_scholar
 from quoteweave.attribution.literature.sources.papers import FieldOfStudy, Paper, PapersFound, PublicationDate, SortBy
 from quoteweave.attribution.literature.sources.semantic_scholar import SEMANTIC_SCHOLAR, SemanticScholar
 from quoteweave.attribution.literature.sources.source_client import SourceLimits
@@ -228,7 +229,7 @@ def test_a_next_page_that_the_source_does_not_have_ends_the_list() -> None:
 def test_no_more_is_asked_for_than_the_source_ranks() -> None:
     script_pages = [page([paper(0)], following=start) for start in range(100, 1100, 100)]
     scholar, script = source(*script_pages)
-    search(scholar, k=5000)
+    assert search(scholar, k=5000).notes == ("Only the first 10 papers that it found were looked at.",)
     sent = [(int(script.params(n)["offset"]), int(script.params(n)["limit"])) for n in range(len(script.asked))]
     assert sent[0] == (0, 100)
     assert max(offset + limit for offset, limit in sent) == 999
@@ -247,8 +248,9 @@ def test_the_search_by_citations_is_sorted_by_them_and_goes_on_by_its_token() ->
 
 def test_a_search_by_citations_does_not_follow_tokens_for_ever() -> None:
     scholar, script = source(*(page([paper(n)], token="T") for n in range(9)))
-    assert len(search(scholar, k=100, by="citations").papers) == 5
-    assert len(script.asked) == 5
+    found = search(scholar, k=100, by="citations")
+    assert len(found.papers) == len(script.asked) == 5
+    assert found.notes == ("Only the first 5 papers that it found were looked at.",)
 
 
 @pytest.mark.parametrize("nothing", [{"total": 0, "offset": 0}, {"total": 0, "offset": 0, "data": []}, {"data": []}])
@@ -360,6 +362,13 @@ def test_passages_of_papers_published_later_are_not_shown_whatever_the_source_se
         "Left out: 2 papers of unknown date.",
         "Left out: 1 paper whose description cannot be read (paperId: Input should be a valid string).",
     )
+
+
+def test_that_no_more_passages_are_sent_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(semantic_scholar, "MAX_SNIPPETS", 2)
+    scholar, _ = source(reply({"data": [passage(n, f"Text {n}.") for n in (1, 2)]}), reply([paper(1), paper(2)]))
+    shown = asyncio.run(scholar.search_snippets("ships", 3))
+    assert shown.notes == ("Only the first 2 passages that it found were looked at.",)
 
 
 def test_a_passage_of_a_paper_that_is_not_described_has_its_title_alone() -> None:

@@ -59,7 +59,7 @@ from quoteweave.retrievers.make_retriever import SPARSE_RETRIEVERS, member_specs
 POOL = ContextSize(texts=300, images=60)
 """Quotes that are searched for among the candidates: enough to have some of each, whether full text or abstract."""
 KEPT = 20
-"""Papers that go into the library, at most."""
+"""Papers that go into the library, at most, unless more candidates are asked for."""
 FOLLOWED = 4
 """Papers whose full texts are read to follow their citations, at most."""
 READ = 3
@@ -74,6 +74,7 @@ NOT_FETCHED = "Its full text was not fetched, as other papers rank before it."
 SNIPPET = "The passage is from Semantic Scholar's snippet of its text, and has no page."
 NOTHING_FOUND = "The sources found no paper for its words."
 SECONDHAND = "The passage has it from others."
+NOT_COMPARED = "Of the papers found, only the {} that rank best were compared with it."
 
 
 class LiteratureAttributor:
@@ -122,7 +123,7 @@ class LiteratureAttributor:
         by_passage = sorted(papers, key=lambda key: candidates_found.papers[int(key)].passage_rank or len(papers))
         texts = await self._texts({key: papers[key] for key in by_passage}, self._followed)
         cited = await self._cited(excerpt, papers, texts)
-        best_keys = list(fuse_ranks([list(papers), list(cited)], [1, CITED_WEIGHT]))[:KEPT]
+        best_keys = list(fuse_ranks([list(papers), list(cited)], [1, CITED_WEIGHT]))[: max(k, KEPT)]
         best = [papers[key] for key in best_keys]
         snippets = {papers[key].id: candidates_found.papers[int(key)].snippets for key in best_keys}
         await self._library.add_papers(best, snippets)  # together, before some are read one by one
@@ -142,7 +143,12 @@ class LiteratureAttributor:
             for candidate, key in zip(candidates, keys, strict=True)
         ]
         shares = {names[key]: share for key, share in reversed(cited.items()) if key in names}
-        return ranked_attribution(excerpt, described, scores, shares, _trace(candidates_found, retrieved))
+        trace = _trace(candidates_found, retrieved)
+        attribution = ranked_attribution(excerpt, described, scores, shares, trace)
+        if len(best_keys) == len(papers) or attribution.outcome == "supported":
+            return attribution
+        notes = (*trace.notes, NOT_COMPARED.format(len(best_keys)))
+        return attribution.model_copy(update={"trace": trace.model_copy(update={"notes": notes})})
 
     def hiding(self, rule: HidingRule) -> "LiteratureAttributor":
         """Return an attributor whose sources show nothing that a rule hides; it shares all else with this one."""

@@ -24,7 +24,7 @@ from quoteweave.attribution.literature.sources.papers import Paper, stated_ident
 from quoteweave.attribution.literature.sources.unseen import is_same_title
 from quoteweave.collection.collection import Collection
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.messages import replace_lone_surrogates
+from quoteweave.core.messages import replace_lone_surrogates, shorten
 from quoteweave.core.records import Document, Quote
 from quoteweave.core.text.tokens import normalize_text
 from quoteweave.evaluation.text.titles import letters
@@ -50,9 +50,9 @@ def as_markdown(paper: Paper, snippets: Sequence[str] = ()) -> str:
     >>> as_markdown(Paper(id="1", title="Grain *by* rail", abstract="- It went.\\nBy rail."))
     '# Grain \\\\*by\\\\* rail\\n\\n\\\\- It went.\\n\\nBy rail.\\n'
     """
-    title = _escaped(paper.title[:_MAX_TITLE_CHARACTERS]) or _escaped(paper.id)
-    paragraphs = map(_escaped, (paper.abstract or "")[:MAX_DESCRIBED_CHARACTERS].splitlines())
-    passages = [_escaped(snippet[:MAX_DESCRIBED_CHARACTERS]) for snippet in snippets]
+    title = _escaped(shorten(paper.title, _MAX_TITLE_CHARACTERS)) or _escaped(paper.id)
+    paragraphs = map(_escaped, shorten(paper.abstract or "", MAX_DESCRIBED_CHARACTERS).splitlines())
+    passages = [_escaped(shorten(snippet, MAX_DESCRIBED_CHARACTERS)) for snippet in snippets]
     parts = [f"# {title}", *paragraphs, f"## {SNIPPETS}" if passages else "", *passages]
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -67,7 +67,7 @@ class Description(NamedTuple):
         """Whether the paper's abstract, or one of the snippets, is not there."""
         known_letters = letters(" ".join(self.snippets))
         return (not self.abstract and bool((paper.abstract or "").strip())) or any(
-            letters(snippet) not in known_letters for snippet in snippets
+            letters(shorten(snippet, MAX_DESCRIBED_CHARACTERS)) not in known_letters for snippet in snippets
         )
 
 

@@ -210,6 +210,7 @@ class OpenAlex:
             if too_few and by == "relevance" and " " in words and await self._add_found(with_any_word, k, selection):
                 how_many = "Hardly a" if has_full_matches else "No"
                 note = (*note, f"{how_many} paper has all words of the query; those shown have some of them.")
+        selection.is_cut = selection.is_cut and len(selection.papers) < k
         return PapersFound(papers=tuple(selection.papers[:k]), notes=(*note, *selection.notes()))
 
     async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:
@@ -233,6 +234,8 @@ class OpenAlex:
             if len(selection.papers) >= k or not works.results or works.meta.next_cursor in (None, cursor):
                 break
             cursor, size = works.meta.next_cursor, MAX_PER_PAGE
+        else:
+            selection.is_cut = True
         return any_found
 
 

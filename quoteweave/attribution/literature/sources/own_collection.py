@@ -114,8 +114,10 @@ class OwnCollection:
             retrieved = await self._search.find(Query(text=query), count, where=where)
             names = list(dict.fromkeys(hit.quote.document for hit in retrieved.hits))
             if len(names) >= k or len(retrieved.hits) < count or count >= MAX_QUOTES:
-                known = self._current().documents
-                return [name for name in names if name in known][:k], retrieved.trace.notes
+                known, notes = self._current().documents, retrieved.trace.notes
+                if len(names) < k and len(retrieved.hits) == count:
+                    notes = (*notes, f"Only the documents of the first {count:,} quotes found are shown.")
+                return [name for name in names if name in known][:k], notes
             count = min(4 * count, MAX_QUOTES)
 
     def _with_abstract(self, document: Document) -> Paper:

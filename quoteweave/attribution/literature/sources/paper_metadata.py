@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.messages import replace_lone_surrogates
+from quoteweave.core.messages import replace_lone_surrogates, shorten
 from quoteweave.core.records import Document, Quote
 
 IDENTIFIERS = (
@@ -99,7 +99,7 @@ def abstract_in(document: Document, quotes: Sequence[Quote]) -> str | None:
     else:
         texts = list(_abstract([quote for quote in quotes if quote.page < ABSTRACT_PAGES]))
     text = "\n".join(texts)
-    return text[:MAX_ABSTRACT_CHARACTERS].strip() or None
+    return shorten(text.strip(), MAX_ABSTRACT_CHARACTERS) or None
 
 
 def _abstract(quotes: Sequence[Quote]) -> Iterator[str]:

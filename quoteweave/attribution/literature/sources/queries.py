@@ -87,6 +87,9 @@ class PaperSelection:
 
     def __init__(self, read_paper: Callable[[object], Paper], before: PublicationDate | None) -> None:
         self._read, self.before = read_paper, before
+        self.is_cut = False
+        """Whether the source found more than were asked for, though fewer than wanted can be shown."""
+        self._sent = 0
         self._papers: dict[str, Paper] = {}
         self._unreadable: list[str] = []
         self._later: set[str] = set()
@@ -102,6 +105,7 @@ class PaperSelection:
         papers = [self.readable(item) for item in sent]
         if papers and not any(papers):
             raise bad_reply(f"none of {len(papers)} papers can be read ({self._unreadable[-1]})")
+        self._sent += len(papers)
         for paper in papers:
             if paper is not None and self.admits(paper):
                 self._papers.setdefault(paper.id, paper)
@@ -129,6 +133,8 @@ class PaperSelection:
     def notes(self) -> list[str]:
         """A sentence for each reason for which something was left out."""
         notes = []
+        if self.is_cut:
+            notes.append(f"Only the first {self._sent:,} papers that it found were looked at.")
         if self._later:
             later = pluralize(len(self._later), "paper")
             notes.append(f"Left out: {later} that may have been published after {self.before}.")

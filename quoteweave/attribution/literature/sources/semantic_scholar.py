@@ -49,7 +49,9 @@ SEMANTIC_SCHOLAR = SourceService(
 )
 _FIELDS = "title,abstract,year,publicationDate,citationCount,venue,externalIds,url,openAccessPdf,authors"
 _SNIPPET_FIELDS = "snippet.text,snippet.section,snippet.snippetKind"
-_MAX_IN_ALL, _MAX_SNIPPETS = 999, 500  # 1,000 snippets are sent, but 500 papers described, at most
+_MAX_IN_ALL = 999
+MAX_SNIPPETS = 500
+"""Passages that are asked for, at most: 1,000 are sent, but only 500 papers described."""
 _BULK_PAGES = 5
 _IDENTIFIERS = {
     "DOI": "doi",
@@ -196,7 +198,7 @@ class SemanticScholar:
         words, note = searchable(query, k)
         if not words:
             return SnippetsFound(snippets=(), notes=note)
-        limit = min(_MAX_SNIPPETS, k if before is None else 2 * k)
+        limit = min(MAX_SNIPPETS, k if before is None else 2 * k)
         restrictions = {**_published(before), **self._of_field}
         parameters = {"query": words, "fields": _SNIPPET_FIELDS, "limit": str(limit), **restrictions}
         sent = (await self._client.read(SourceRequest("/snippet/search", parameters), _SentSnippets)).data[:limit]
@@ -212,6 +214,8 @@ class SemanticScholar:
             for passage in passages
             if (paper := papers.get(passage.paper.corpus_id)) is not None
         ]
+        if len(sent) == MAX_SNIPPETS and len(snippets) < k:
+            note = (*note, f"Only the first {MAX_SNIPPETS} passages that it found were looked at.")
         if faults:
             note = (*note, f"Left out: {pluralize(len(faults), 'passage')} that cannot be read ({faults[0]}).")
         return SnippetsFound(snippets=tuple(snippets[:k]), notes=(*note, *selection.notes()))
@@ -235,6 +239,7 @@ class SemanticScholar:
             if page.next is None or page.next <= offset:
                 return
             offset, size = page.next, MAX_PER_PAGE
+        selection.is_cut = len(selection.papers) < k
 
     async def _most_cited(self, parameters: Mapping[str, str], k: int, selection: PaperSelection) -> None:
         token: dict[str, str] = {}
@@ -245,6 +250,7 @@ class SemanticScholar:
             if len(selection.papers) >= k or not page.token:
                 return
             token = {"token": page.token}
+        selection.is_cut = True
 
     async def _described(self, snippets: Sequence[_SentSnippet], selection: PaperSelection) -> Mapping[str, Paper]:
         """The papers that may be shown among those of passages, by corpus id."""
