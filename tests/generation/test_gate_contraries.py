@@ -1,10 +1,16 @@
 """The contrary of what is cited is never supported, and what its own words say is."""
 
+from types import ModuleType
+
 import pytest
 from builders import make_context, make_quote
 from made_gate_answers import built, verdict
 
 from quoteweave.generation.gate import check_citations
+from quoteweave.generation.gate.contraries import other_cells, other_subjects
+
+TABLE = "Clinic | Beds | Wards\nSt Alba | 540 | 12\nSt Bera | 310 | 9"
+SENTENCES = "St Alba has 540 beds. St Bera has 310 beds. The lift is old."
 
 
 def reason(sentence: str, quote: str) -> str | None:
@@ -241,3 +247,30 @@ def test_tables_are_read_for_words_too() -> None:
     table = make_quote("Group | 2022 | 2023\nGrain | 512 | 547", layout="table")
     assert verdict("Grain came to 547.", table) == "supported"
     assert verdict("Coal came to 547.", table) != "supported"
+
+
+@pytest.mark.parametrize(
+    ("module", "limit", "quote"),
+    [
+        (other_cells, "MAX_CELLS", TABLE),
+        (other_subjects, "MAX_SENTENCES", SENTENCES),
+    ],
+)
+def test_what_is_too_long_to_be_compared_is_not_supported(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, limit: str, quote: str
+) -> None:
+    sentence = "There are 540 beds at St Alba."
+    assert verdict(sentence, quote) == "supported"
+    monkeypatch.setattr(module, limit, 2)
+    assert verdict(sentence, quote) == "unchecked"
+    assert reason(sentence, quote) == "What it cites is too long to be compared with it."
+    assert verdict("St Alba has 540 beds.", SENTENCES) == "supported", "it is a sentence of what it cites"
+
+
+def test_a_sentence_that_is_too_long_to_be_compared_is_not_supported() -> None:
+    wards = [f"ward{number}" for number in range(120)]
+    cited = f"St Alba has 540 beds in {', '.join(wards)}."
+    assert verdict(cited, cited) == "supported"
+    reordered = f"In {', '.join(wards)}, St Alba has 540 beds."
+    assert verdict(reordered, cited) == "unchecked"
+    assert reason(reordered, cited) == "It is too long to be compared with what it cites."

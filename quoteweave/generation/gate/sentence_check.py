@@ -40,8 +40,8 @@ from quoteweave.generation.gate.contraries.dropped_limits import find_denial_or_
 from quoteweave.generation.gate.contraries.exchanged_words import Exchange, find_exchange
 from quoteweave.generation.gate.contraries.mixed_parts import find_crossed_numbers, find_mixed_parts
 from quoteweave.generation.gate.contraries.opposite_words import CONTRARY_REASONS, find_contrary
-from quoteweave.generation.gate.contraries.other_cells import find_other_cell
-from quoteweave.generation.gate.contraries.other_subjects import find_other_subject
+from quoteweave.generation.gate.contraries.other_cells import find_other_cell, has_too_many_cells
+from quoteweave.generation.gate.contraries.other_subjects import find_other_subject, has_too_many_sentences
 from quoteweave.generation.gate.contraries.qualified_numbers import (
     find_other_bound,
     find_other_percent,
@@ -55,6 +55,7 @@ from quoteweave.generation.gate.contraries.word_differences import (
     find_other_fact,
     find_other_preposition,
     find_replaced_word,
+    has_too_many_words,
 )
 from quoteweave.generation.gate.derived_numbers import is_derived, is_rounded, with_exact_amounts
 from quoteweave.generation.gate.facts import Difference, Facts, code_key, normalize_notation, read_sentence
@@ -74,6 +75,7 @@ SMALL_COUNT = 12
 
 NOTHING_TO_CHECK = "It states nothing that can be checked."
 """The reason for a sentence that has nothing to look up and too few words, or too few that occur in its quotes."""
+TOO_LONG = "It is too long to be compared with what it cites."
 
 _FENCED = lazy_regex(r"```[^`]*```")
 # "3. Mai 2020" begins with a date, not with the number of a list's item.
@@ -175,7 +177,7 @@ def _gravest_finding(statement: str, facts: Facts, facts_of_question: Facts, evi
     if any(_missing_facts(statement, facts, evidence)):
         return _Finding("unchecked", "What it repeats from the question does not occur in what it cites.")
     if len(statement) > MAX_COMPARED or len(facts.amounts) > MAX_COMPARED_NUMBERS:
-        return _Finding("unchecked", "It is too long to be compared with what it cites.")
+        return _Finding("unchecked", TOO_LONG)
     return _by_words(statement, facts, evidence)
 
 
@@ -318,7 +320,11 @@ def _said_otherwise(statement: str, facts: Facts, evidence: CitedEvidence) -> _F
         return finding
     cell = find_other_cell(statement, facts.amounts, evidence.texts, evidence.same)
     reason = cell and f"What it cites has {cell.value} for “{cell.table_name}”, not for “{cell.stated_name}”."
-    return _Finding("unchecked", reason) if cell else None
+    if reason is None and has_too_many_words(statement):
+        reason = TOO_LONG
+    elif reason is None and (has_too_many_cells(evidence.texts) or has_too_many_sentences(evidence.sentences)):
+        reason = "What it cites is too long to be compared with it."
+    return _Finding("unchecked", reason) if reason else None
 
 
 def _of_another(statement: str, closest: Sequence[str], sentences: Sequence[str]) -> _Finding | None:

@@ -23,8 +23,8 @@ from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.contraries.opposite_words import is_said_alike
 from quoteweave.generation.gate.facts import normalize_notation, read_evidence
 
-MAX_CELLS = 5_000
-"""Most cells of all tables together; in larger tables nothing is looked for."""
+MAX_CELLS = 20_000
+"""Most cells of all tables together; in larger tables nothing is looked for (`has_too_many_cells`)."""
 
 _LETTER = lazy_regex(r"(?<![\w'’])[A-Z](?![\w'’])")
 _UNIT = lazy_regex(r"\s*\([^()]{1,20}\)\s*$")
@@ -70,7 +70,7 @@ def find_other_cell(statement: str, amounts: Sequence[Amount], texts: Sequence[s
     None if they also stand outside the tables, or in the name of a row or column.
     """
     tables = [text for text in texts if _CELLS in text]
-    if not tables or sum(text.count(_CELLS) for text in tables) > MAX_CELLS:
+    if not tables or has_too_many_cells(texts):
         return None
     claim, findings = _Claim(statement, amounts, same), dict[str, list[OtherCell | None]]()
     for text in texts:
@@ -81,6 +81,11 @@ def find_other_cell(statement: str, amounts: Sequence[Amount], texts: Sequence[s
             for value, other_cell in _Table(*without_numbering(header, body)).compare(claim):
                 findings.setdefault(value, []).append(other_cell)
     return next((cells[0] for cells in findings.values() if all(cells)), None)
+
+
+def has_too_many_cells(texts: Sequence[str]) -> bool:
+    """Whether texts have more cells than are compared."""
+    return sum(text.count(_CELLS) for text in texts) > MAX_CELLS
 
 
 class _Name(NamedTuple):

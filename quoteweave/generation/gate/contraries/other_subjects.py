@@ -25,8 +25,8 @@ from quoteweave.generation.gate.cited_evidence import words_in
 from quoteweave.generation.gate.dates import CALENDAR_WORDS
 from quoteweave.generation.gate.facts import Difference, normalize_notation
 
-MAX_SENTENCES = 200
-"""Most sentences of the evidence; in longer evidence nothing is looked for."""
+MAX_SENTENCES = 1_000
+"""Most sentences of the evidence; in longer evidence nothing is looked for (`has_too_many_sentences`)."""
 
 _TOKEN = lazy_regex(r"[^\W_]+(?:[.,:]\d+)*")
 _PARTS = lazy_regex(r"[;:]\s|,\s(?:and|but|while|whereas|which|who)\s|\s(?:while|whereas|but)\s")
@@ -94,7 +94,7 @@ class _Sentence:
 
 def find_other_subject(statement: str, sentences: Sequence[str]) -> Difference | None:
     """Return the subject of a statement if these sentences say the same of another one; None otherwise."""
-    cited_sentences = [sentence for sentence in sentences if SENTENCE_END.search(sentence) and _CELLS not in sentence]
+    cited_sentences = _whole_sentences(sentences)
     if not 1 < len(cited_sentences) <= MAX_SENTENCES:
         return None
     words_of_statement = frozenset(words(statement))
@@ -113,6 +113,15 @@ def find_other_subject(statement: str, sentences: Sequence[str]) -> Difference |
     places = [at for at, sentence in enumerate(parsed_sentences) if sentence in closest]
     antecedents = [_other_antecedent(parsed, parsed_sentences, at) for at in places]
     return antecedents[0] if antecedents and all(antecedents) else None
+
+
+def has_too_many_sentences(sentences: Sequence[str]) -> bool:
+    """Whether there are more sentences than are compared."""
+    return len(sentences) > MAX_SENTENCES and len(_whole_sentences(sentences)) > MAX_SENTENCES
+
+
+def _whole_sentences(sentences: Sequence[str]) -> list[str]:
+    return [sentence for sentence in sentences if SENTENCE_END.search(sentence) and _CELLS not in sentence]
 
 
 @lru_cache(maxsize=1024)  # several sentences may cite the same evidence

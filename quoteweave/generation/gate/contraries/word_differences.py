@@ -110,10 +110,15 @@ def find_replaced_word(statement: str, sentences: Sequence[str], shown: Set[str]
     Words that are `shown` to be true by numbers are not returned.
     """
     parsed = _Words(statement)
-    if not sentences or len(parsed.written) > MAX_WORDS:
+    if not sentences or has_too_many_words(statement):
         return None
     replaced = [next(_replaced(parsed, _Words(sentence), shown), None) for sentence in sentences]
     return replaced[0] if all(replaced) else None
+
+
+def has_too_many_words(statement: str) -> bool:
+    """Whether a statement is too long to be compared word by word."""
+    return len(_Words(statement).written) > MAX_WORDS
 
 
 class _Words:
