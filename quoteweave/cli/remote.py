@@ -12,12 +12,12 @@ import typer
 from pydantic_core import to_jsonable_python
 
 from quoteweave.cli.answers import AnswerFormat, ask_and_print
-from quoteweave.cli.console import print_json, print_trace, shown_name, snippet
+from quoteweave.cli.console import print_json, print_notes, print_trace, shown_name, snippet
 from quoteweave.cli.hits import ShownHit, print_hits
 from quoteweave.cli.terminal_pictures import PicturesName, pictures_on_stdout
 from quoteweave.client.asynchronous import AsyncClient
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import QuoteweaveError, UsageError
 from quoteweave.core.files.pictures import UnfitPicture, load_pixels, open_picture
 from quoteweave.core.records import Filter
 from quoteweave.interchange.responses import FoundQuote, ModelSummary
@@ -46,12 +46,14 @@ class RemoteCollection:
         return run_sync(self.client.ask(question, where=self.where, settings=self.settings, conversation=False))
 
     def crop(self, quote_id: str) -> "Image | None":
-        """Return the picture of a quote; None if it cannot be shown."""
+        """Return the picture of a quote; None, with a note on stderr, if it cannot be shown."""
         try:
             with open_picture(run_sync(self.client.quote_image(quote_id)), formats=("PNG", "JPEG")) as image:
                 load_pixels(image)
                 return image.convert("RGB")
-        except UnfitPicture:
+        except (UnfitPicture, QuoteweaveError) as error:
+            reason = f"what the server sent {error}" if isinstance(error, UnfitPicture) else str(error)
+            print_notes([f"the picture of quote {quote_id} cannot be shown: {reason}"])
             return None
 
 

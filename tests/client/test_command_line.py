@@ -116,7 +116,9 @@ def test_without_folder_and_server_both_are_named(quoteweave: Quoteweave) -> Non
     assert "--server" in got.err
 
 
-def test_a_picture_of_a_quote_is_shown_in_a_terminal_where_it_is_one(live: LiveServer) -> None:
+def test_a_picture_of_a_quote_is_shown_in_a_terminal_or_it_is_told_why_not(
+    live: LiveServer, capsys: pytest.CaptureFixture[str]
+) -> None:
     served = remote_collection(live.url, None, Filter(kind="image"), {})
     found = Client(live.url).search("chart of calls", 1, where=served.where).hits[0]
     picture = served.crop(found.quote_id)
@@ -124,3 +126,6 @@ def test_a_picture_of_a_quote_is_shown_in_a_terminal_where_it_is_one(live: LiveS
     assert min(picture.size) > 50
     with ScriptedServer(Scripted(b"<html>", kind="text/html")) as other:
         assert remote_collection(other.url, "port", Filter(), {}).crop("0:0:0") is None
+    assert capsys.readouterr().err.startswith("note: the picture of quote 0:0:0 cannot be shown: what the server sent ")
+    assert served.crop("0:0:0") is None
+    assert re.fullmatch(r"note: the picture of quote 0:0:0 cannot be shown: .*0:0:0.*\n", capsys.readouterr().err)

@@ -49,6 +49,9 @@ def test_what_the_check_found_is_said() -> None:
     written = to_markdown(told)
     assert "\n\n> 1 sentence has no support.\n\n" in written
     assert "[^1]: port.pdf, page 1: Not supported by the source: The number 5 is not in it.\n" in written
+    denied = citation.model_copy(update={"verdict": "supported", "checker_verdict": False})
+    source = "Not supported by the source: The checker does not find it supported by what it cites.\n"
+    assert to_markdown(with_citations(answer, [denied])).endswith(f"[^1]: port.pdf, page 1: {source}")
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,13 @@ from made_collections import made_quote, make_collection, put
 from quoteweave.collection.checksums import row_checksum
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import AnswerEvent
+from quoteweave.core.errors import CollectionError
 from quoteweave.server.access.control import Grant
 from quoteweave.server.access.keys import KeyRequest, KeyStore
 from quoteweave.server.answers.requests import AnswerRequest
 from quoteweave.server.answers.stored_answers import AnswerRecorder
 from quoteweave.server.app import make_app
+from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings
 from quoteweave.server.state.conversation_file import CONVERSATIONS_FILE
 
@@ -270,6 +272,10 @@ def test_what_came_before_in_a_conversation_is_its_history(client: TestClient) -
     assert history() == []
 
 
+def refuse(*_: object) -> None:
+    raise CollectionError("it is damaged")
+
+
 def test_pictures_that_an_answer_shows_are_in_the_word_file(live: LiveServer, monkeypatch: pytest.MonkeyPatch) -> None:
     import docx
 
@@ -284,4 +290,7 @@ def test_pictures_that_an_answer_shows_are_in_the_word_file(live: LiveServer, mo
     word = live.client.get(f"{at}/export", params={"format": "docx"}).content
     captions = [paragraph.text for paragraph in docx.Document(io.BytesIO(word)).paragraphs]
     assert sum(caption.startswith("Image that cannot be read: ") for caption in captions) == len(shown)
+    monkeypatch.setattr(Served, "collection", refuse)
+    without_collection = live.client.get(f"{at}/export", params={"format": "docx"}).content
+    assert [paragraph.text for paragraph in docx.Document(io.BytesIO(without_collection)).paragraphs] == captions
     live.client.delete(at)

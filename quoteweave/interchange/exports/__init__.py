@@ -9,6 +9,7 @@ from pydantic import Field
 from quoteweave.core.answers import Answer, Citation
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Record
+from quoteweave.generation.gate.policies import citation_failure
 from quoteweave.interchange.quotes import excerpt
 
 ExportFormat = Literal["markdown", "docx", "json"]
@@ -32,9 +33,10 @@ def turns_of(exported: Answer | Sequence[ExportedTurn]) -> list[ExportedTurn]:
 
 
 def footnote_words(citation: Citation) -> str:
-    """The words of a footnote after the title of its source: the gate's objection, if any, and the cited words."""
-    reason = f": {citation.reason.rstrip('.')}" if citation.reason else ""
-    verdict = f"Not supported by the source{reason}." if citation.verdict == "unsupported" else ""
+    """The words of a footnote after the title of its source: why it fails, if it does, and the cited words."""
+    failure = citation_failure(citation)
+    reason = f": {failure.rstrip('.')}" if failure else ""
+    verdict = f"Not supported by the source{reason}." if failure is not None else ""
     words = excerpt(citation)
     return " ".join(filter(None, [verdict, f"“{words}”" if words else ""]))
 

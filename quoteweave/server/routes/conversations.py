@@ -1,6 +1,7 @@
 """`/v1/conversations`: what was asked and answered, with the quotes as they were at the time."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated, assert_never
 
 from fastapi import APIRouter, Body, Path, Query, Response
@@ -130,10 +131,7 @@ def _exported(conversation: Conversation, format: ExportFormat, served: Served) 
 
 
 def _pictures(conversation: Conversation, served: Served) -> dict[str, bytes]:
-    """The pictures that the answers show; empty for one that is lost or damaged, which the Word file then says.
-
-    Without the collection there are none, and the file names them alone.
-    """
+    """The pictures that the answers show; empty for one that is lost or damaged, which the Word file then says."""
     quotes = {
         citation.quote_id: quote
         for turn in conversation.turns
@@ -144,11 +142,9 @@ def _pictures(conversation: Conversation, served: Served) -> dict[str, bytes]:
     }
     if not quotes:
         return {}
-    try:
-        collection = served.collection(conversation.collection).collection
-    except (ProblemError, CollectionError):
-        return {}
-    crops, _ = stored_crops(collection, list(quotes.values()))
+    crops: Mapping[str, bytes] = {}
+    with suppress(ProblemError, CollectionError):  # it is not served any more, or damaged
+        crops, _ = stored_crops(served.collection(conversation.collection).collection, list(quotes.values()))
     return {name: crops.get(quote.image or "", b"") for name, quote in quotes.items()}
 
 
