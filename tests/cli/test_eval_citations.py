@@ -148,6 +148,8 @@ def test_verdicts_on_other_answers_are_left_out_and_told(ask: Ask, tmp_path: Pat
     scores = json.loads(ask("score", "--citations", kept, "--json").stdout)
     assert any("1 verdict on sentences of other answers" in note for note in scores["notes"])
     assert scores["figures"]["accuracy"]["n"] == 1
+    compared = ask("judges", "--citations", kept, "--against", kept)
+    assert f"note: {kept}: 1 verdict on sentences of other answers than these, left out\n" in compared.stderr
     rows[1]["response"] = "Nor this."
     write_json_lines(run, rows)
     refused = ask("score", "--citations", kept)

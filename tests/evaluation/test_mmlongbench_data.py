@@ -66,6 +66,8 @@ def test_page_0_names_no_page_and_a_text_without_a_format_is_a_text(tmp_path: Pa
     assert example.reference.pages == ()
     assert example.reference.answer_format == "str"
     assert is_answerable(example)
+    with pytest.raises(DatasetError, match=r"q\.jsonl, line 2, evidence_pages: a second page 0; write pages from 1"):
+        load_mmlongbench(write(tmp_path / "q.jsonl", odd, odd))
 
 
 @pytest.mark.parametrize(

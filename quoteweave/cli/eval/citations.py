@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from quoteweave.cli.console import console, plain, print_failures, print_json
+from quoteweave.cli.console import console, plain, print_failures, print_json, print_notes
 from quoteweave.cli.eval.paid import (
     CITATIONS,
     JudgingOptions,
@@ -50,7 +50,7 @@ from quoteweave.evaluation.judges.evidence_verdicts import (
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.metrics.registry import MetricOptions, evidence_metrics
 from quoteweave.evaluation.scoring.comparison import JudgeComparison, JudgedRun, RunByJudges, compare_judges, run_names
-from quoteweave.evaluation.scoring.saved_runs import LoadedRun, ScoringRequest, load_run
+from quoteweave.evaluation.scoring.saved_runs import LoadedRun, ScoringRequest, load_run, stale_verdicts_note
 from quoteweave.evaluation.statistics.intervals import Estimate
 from quoteweave.evaluation.text.source_marks import RuleSplitter, split_by_rule
 from quoteweave.generation.sentences import sentence_texts
@@ -300,9 +300,11 @@ def judges(
 def _load(
     run: Path, verdict_file: Path | None, dataset: str, references: Path | None, examples: Sequence[Example]
 ) -> LoadedRun:
-    """Load a run with a judge's verdicts on its answers; verdicts on other answers are ignored."""
+    """Load a run with a judge's verdicts on its answers; verdicts on other answers are left out, which is printed."""
     request = ScoringRequest(run=run, dataset=dataset, references=references, citations=verdict_file, partial=True)
-    return load_run(request, examples)
+    loaded = load_run(request, examples)
+    print_notes([f"{verdict_file}: {stale_verdicts_note(loaded)}"] if loaded.stale else [])
+    return loaded
 
 
 def _show_form(form: Path, count: int, *, as_json: bool) -> None:

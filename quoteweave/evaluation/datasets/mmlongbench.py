@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import AnswerFormat, Example, Reference
 from quoteweave.core.records import Query
 from quoteweave.evaluation.datasets.mmdocir import EVIDENCE_TYPES, written_list
@@ -37,7 +38,8 @@ def load_mmlongbench(path: Path) -> list[Example]:
 
     An example's id is `<doc_id>#<n>`, with n from 0 among its document's questions, and its document is `doc_id`: the
     name of the file in a collection to which `pdf/` was added. Pages are written from 1 and stored from 0; page 0,
-    which the published file names once, is no page of the document and is left out. Evidence types are as for MMDocIR.
+    which the published file names once, is no page of the document and is left out, but not that of several questions,
+    as the pages of such a file may be written from 0. Evidence types are as for MMDocIR.
 
     A question whose answer is `Not answerable` has the answer format `none`, no answer and no gold pages: the few pages
     that are named for such questions contain no answer. An answer that is given although its format is `None` is a
@@ -46,8 +48,12 @@ def load_mmlongbench(path: Path) -> list[Example]:
     Raises DatasetError, naming file, line and field, for missing or malformed content.
     """
     question_counts = Counter[str]()
-    examples = []
-    for _, line in iter_items(samples_of(path), _Line):
+    examples, names_page_0 = list[Example](), False
+    for place, line in iter_items(samples_of(path), _Line):
+        if 0 in line.evidence_pages:
+            if names_page_0:
+                raise DatasetError(f"{samples_of(path)}, {place}, evidence_pages: a second page 0; write pages from 1")
+            names_page_0 = True
         examples.append(_example(line, question_counts[line.doc_id]))
         question_counts[line.doc_id] += 1
     return examples

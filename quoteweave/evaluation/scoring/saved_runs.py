@@ -298,6 +298,11 @@ def score_otherwise(loaded: LoadedRun, request: ScoringRequest) -> Scores:
     return score_run(loaded, selection, convention=OTHER_CONVENTION[request.convention]).scores
 
 
+def stale_verdicts_note(loaded: LoadedRun) -> str:
+    """How many verdicts are on other answers than those of the run."""
+    return f"{pluralize(loaded.stale, 'verdict')} on sentences of other answers than these, left out"
+
+
 def scoring_notes(scores: Scores, other: Scores | None, loaded: LoadedRun, request: ScoringRequest) -> tuple[str, ...]:
     """Notes for readers: how failures were counted, what the other convention gives, what is not comparable.
 
@@ -311,7 +316,7 @@ def scoring_notes(scores: Scores, other: Scores | None, loaded: LoadedRun, reque
         notes.append(f"{pluralize(scores.failed, 'prediction is an error', 'predictions are errors')}, {how}")
     notes += _failed_verdicts(loaded, scores.convention) + _malformed_judgements(loaded, scores.convention)
     if loaded.stale:
-        notes.append(f"{pluralize(loaded.stale, 'verdict')} on sentences of other answers than these, left out")
+        notes.append(stale_verdicts_note(loaded))
     notes += dataset_notes(request.run, request.dataset, request.references, loaded.examples, loaded.predictions)
     by_rule = any(verdict.by_rule for verdict in loaded.citations.values())
     if by_rule:
