@@ -362,6 +362,14 @@ class Entailment(Protocol):
         """Return, for each (premise, claim) in order, whether the premise entails the claim. Raises ModelError."""
 
 
+@runtime_checkable
+class CutsPremises(Protocol):
+    """An entailment model that reads no more than the beginning of a long premise."""
+
+    def reads_all(self, premise: str, claim: str) -> bool:
+        """Whether it reads a premise to its end, beside this claim."""
+
+
 class ClaimChecker(Protocol):
     """Decides whether evidence supports claims, as a second check of an answer's citations."""
 

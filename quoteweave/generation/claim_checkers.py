@@ -9,7 +9,7 @@ from quoteweave.core.chat.prompts import indented, load_prompt
 from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.errors import EndpointError, ModelFailed
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.protocols import ChatModel, Entailment
+from quoteweave.core.protocols import ChatModel, CutsPremises, Entailment
 
 AT_ONCE = 8
 """Claims judged concurrently, unless the model itself is limited to fewer."""
@@ -77,7 +77,10 @@ def read_verdict(reply: str) -> bool | None:
 
 
 class EntailmentClaimChecker:
-    """Implements `core.protocols.ClaimChecker` with an entailment model, run in its own thread."""
+    """Implements `core.protocols.ClaimChecker` with an entailment model, run in its own thread.
+
+    It gives no verdict where the model read only a part of the evidence that does not entail the claim.
+    """
 
     def __init__(self, model: Entailment) -> None:
         self.model = model
@@ -88,5 +91,12 @@ class EntailmentClaimChecker:
         return self.model.name
 
     async def check(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
-        """Return whether each premise entails its claim. Raises ModelError."""
-        return [*await asyncio.to_thread(self.model.entails, pairs)]
+        """Return whether each premise entails its claim; None for one cut too short to know it. Raises ModelError."""
+        return await asyncio.to_thread(self._verdicts, pairs)
+
+    def _verdicts(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
+        entailed, model = self.model.entails(pairs), self.model
+        return [
+            None if not entails and isinstance(model, CutsPremises) and not model.reads_all(*pair) else entails
+            for pair, entails in zip(pairs, entailed, strict=True)
+        ]

@@ -110,6 +110,12 @@ class LocalEntailment(ABC):
         )
         return [bool(margin[0, 0] > 0) for margin in margins]
 
+    def reads_all(self, premise: str, claim: str) -> bool:
+        """Whether a premise is not cut beside this claim. Raises as `entails`."""
+        with self._turns.taken():
+            row, _ = self._read(self._plain(premise), self._plain(claim))
+        return len(row["input_ids"]) <= self._loaded.window
+
     @abstractmethod
     def _load(self, transformers: Any, folder: Path, dtype: Any) -> LoadedModel:
         """Load the tokenizer and the model in a folder, not yet on their device."""

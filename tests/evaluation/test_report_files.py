@@ -9,15 +9,15 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from builders import write_json_lines
+from builders import make_context, make_example, make_quote, write_json_lines
 from made_report import GOLD, GOOD, HOSTILE, POOR, Html, gathered, questions
 from PIL import Image
 
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import MissingExtra, StorageError
-from quoteweave.core.examples import Scope
+from quoteweave.core.examples import Prediction, Scope
 from quoteweave.evaluation.report.plots import distributions_plot, tokens_plot
-from quoteweave.evaluation.report.questions import PictureFolder, extreme_questions
+from quoteweave.evaluation.report.questions import MAX_CHARACTERS, PictureFolder, extreme_questions, shown_quotes
 from quoteweave.evaluation.report.runs import Report, make_report
 from quoteweave.evaluation.report.writing import csv_files, write_report
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
@@ -248,3 +248,10 @@ def test_a_folder_that_cannot_be_written_is_named(report: Report, tmp_path: Path
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="file"):
         write_report(report, tmp_path / "file")
+
+
+def test_words_of_quotes_that_are_cut_end_with_an_ellipsis(tmp_path: Path) -> None:
+    context = make_context(make_quote("grain " * MAX_CHARACTERS))
+    prediction = Prediction(example="q", response="Grain [1].", context=context)
+    (shown,) = shown_quotes(prediction, make_example("q"), PictureFolder(tmp_path).data_url)
+    assert shown.words.endswith("…")

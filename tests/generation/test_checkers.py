@@ -128,6 +128,21 @@ def test_an_entailment_model_computes_in_another_thread() -> None:
     assert asyncio.run(checker.check([("a b", "a"), ("a b", "c")])) == [True, False]
 
 
+def test_there_is_no_verdict_where_the_part_of_the_evidence_that_was_read_does_not_support_a_claim() -> None:
+    class ReadsFourLetters:
+        name = "four letters"
+
+        def entails(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+            return [claim in premise[:4] for premise, claim in pairs]
+
+        def reads_all(self, premise: str, _claim: str) -> bool:
+            return len(premise) <= 4
+
+    checker = EntailmentClaimChecker(ReadsFourLetters())
+    pairs = [("a b c d", "a"), ("a b c d", "d"), ("a b", "d")]
+    assert asyncio.run(checker.check(pairs)) == [True, None, False]
+
+
 def test_checkers_are_named_as_other_steps_are(tmp_path: Path) -> None:
     chat = FakeChat([])
     plain = make_checker("chat", chats=ChatModels(chat))

@@ -180,6 +180,7 @@ def test_only_the_end_of_a_premise_is_cut(folder: Path) -> None:
     assert tokens[first].strip("▁") == "oil"
     assert model.cut == 1
     assert model.warnings() == (f"premises cut to the 64 tokens that {folder} reads: 1",)
+    assert [model.reads_all(premise, claim) for premise in ("grain", f"oil {LONG} timber")] == [True, False]
 
 
 @pytest.mark.parametrize("kind", ["bert", "deberta"])

@@ -9,6 +9,7 @@ from pydantic import Field
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.files.pictures import UnfitPicture, encode_picture, load_pixels, open_picture, to_data_url
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.messages import shorten
 from quoteweave.core.records import Kind, Quote, Record
 from quoteweave.evaluation.metrics.gold import KINDS, Gold, gold_of
 from quoteweave.evaluation.report.labels import label, unit, written
@@ -182,7 +183,7 @@ def _quote(place: Place, quote: Quote | None, verdict: str, pictures: PictureRea
         verdict="cited, but there is no such quote" if quote is None else verdict,
         right=verdict == RIGHT,
         where="" if quote is None or not quote.document else f"{quote.document}, {quote.place}",
-        words=words[:MAX_CHARACTERS],
+        words=shorten(words, MAX_CHARACTERS),
         picture=None if quote is None else pictures(quote.image),
     )
 
