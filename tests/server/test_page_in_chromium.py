@@ -102,6 +102,27 @@ def test_what_the_gate_did_not_confirm_is_told_with_its_reason(written: LiveServ
     assert "Not confirmed" in seen.page.locator("#card").inner_text()
 
 
+def test_what_the_checker_refuses_is_not_confirmed_whatever_the_gate_says(written: LiveServer, visit: Visit) -> None:
+    page = visit(written.url).open().page
+    script = "async (found) => { const { verdictOf, reasonOf } = await import('/page/js/marks.js'); "
+    script += "return found.map((citation) => [verdictOf(citation), reasonOf(citation)]); }"
+    given = [
+        ("supported", None, False),
+        ("unchecked", "No word.", True),
+        ("unsupported", "No 17.", True),
+        ("unchecked", "No word.", None),
+        (None, None, None),
+    ]
+    names = ("verdict", "reason", "checker_verdict")
+    assert page.evaluate(script, [dict(zip(names, values, strict=True)) for values in given]) == [
+        ["unsupported", "The checker does not find it supported by what it cites."],
+        ["supported", "The checker finds it supported by what it cites."],
+        ["unsupported", "No 17."],
+        ["unchecked", "No word."],
+        [None, None],
+    ]
+
+
 def test_the_answer_is_watched_while_it_is_written_and_can_be_stopped(written: LiveServer, visit: Visit) -> None:
     seen = visit(written.url).open()
     seen.page.fill("#question", "stall, please")

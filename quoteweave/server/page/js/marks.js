@@ -8,13 +8,29 @@ import { hasPicture, placeOf, unitsOf } from "./records.js";
 
 export const VERDICTS = { supported: "Supported", unsupported: "Not confirmed", unchecked: "Not checked" };
 
+/**
+ * The verdict on a citation, as answer pages show it: not confirmed if the gate or the checker says so.
+ * @param {Citation} citation
+ */
+export function verdictOf(citation) {
+  if (citation.verdict === "unsupported" || citation.checker_verdict === false) return "unsupported";
+  return citation.checker_verdict ? "supported" : citation.verdict;
+}
+
+/** The reason for that verdict; null if there is none. @param {Citation} citation */
+export function reasonOf(citation) {
+  if (verdictOf(citation) === citation.verdict) return citation.reason;
+  return `The checker ${citation.checker_verdict ? "finds" : "does not find"} it supported by what it cites.`;
+}
+
 /** The address of a quote's own picture on this server. @param {string} collection @param {{quote_id: string}} citation */
 export const pictureUrl = (collection, citation) => `${quoteUrl(collection, citation.quote_id)}/image`;
 
 /** What a screen reader says of a citation. @param {Citation} citation */
 export function nameOf(citation) {
   const kind = citation.kind === "image" ? "Image citation" : "Citation";
-  const verdict = citation.verdict ? `. ${VERDICTS[citation.verdict]}` : "";
+  const found = verdictOf(citation);
+  const verdict = found ? `. ${VERDICTS[found]}` : "";
   return `${kind} ${citation.number}: ${citation.document}, ${placeOf(citation)}${verdict}`;
 }
 
@@ -28,12 +44,13 @@ export function makeChip(citation, place) {
   return dressChip(chip, citation);
 }
 
-/** Shows the gate's verdict on a citation's button. @param {HTMLElement} chip @param {Citation} citation */
+/** Shows the verdict on a citation's button. @param {HTMLElement} chip @param {Citation} citation */
 export function dressChip(chip, citation) {
   chip.classList.remove(...Object.keys(VERDICTS));
-  if (citation.verdict) chip.classList.add(citation.verdict);
+  const verdict = verdictOf(citation);
+  if (verdict) chip.classList.add(verdict);
   chip.setAttribute("aria-label", nameOf(citation));
-  const sign = citation.verdict && citation.verdict !== "unchecked" ? [icon(citation.verdict, "verdict")] : [];
+  const sign = verdict && verdict !== "unchecked" ? [icon(verdict, "verdict")] : [];
   chip.replaceChildren(...(citation.kind === "image" ? [icon("image")] : []), String(citation.number), ...sign);
   return chip;
 }
@@ -70,11 +87,12 @@ export function excerpt(citation) {
   return markedWords(`…${points.slice(cut).join("")}`, moved);
 }
 
-/** The gate's verdict on a citation in a line; null if it was not checked. @param {Citation} citation */
+/** The verdict on a citation in a line; null if it was not checked. @param {Citation} citation */
 export function verdictLine(citation) {
-  if (!citation.verdict) return null;
-  const reason = citation.reason ? [": ", h("bdi", { text: citation.reason })] : [];
-  return h("p", { class: `verdict-line ${citation.verdict}` }, icon(citation.verdict), VERDICTS[citation.verdict], ...reason);
+  const verdict = verdictOf(citation), said = reasonOf(citation);
+  if (!verdict) return null;
+  const reason = said ? [": ", h("bdi", { text: said })] : [];
+  return h("p", { class: `verdict-line ${verdict}` }, icon(verdict), VERDICTS[verdict], ...reason);
 }
 
 /** The card that describes the mark under the pointer or the focus. */

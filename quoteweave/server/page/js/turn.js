@@ -2,7 +2,7 @@
 /** One question with its answer, which is shown while it is written and afterwards. */
 import { Problem, base, stream } from "./api.js";
 import { h, icon, motion, say } from "./dom.js";
-import { VERDICTS, dressChip, makeChip } from "./marks.js";
+import { VERDICTS, dressChip, makeChip, reasonOf, verdictOf } from "./marks.js";
 import { problemNotice } from "./notices.js";
 import { Prose } from "./prose.js";
 import { makeActions } from "./share.js";
@@ -210,7 +210,7 @@ function facts(answer, context) {
 /** @param {Answer} answer */
 function makeTally(answer) {
   const counts = /** @type {("supported" | "unsupported" | "unchecked")[]} */ (["supported", "unsupported", "unchecked"])
-    .map((verdict) => /** @type {const} */ ([verdict, answer.citations.filter((citation) => citation.verdict === verdict).length]))
+    .map((verdict) => /** @type {const} */ ([verdict, answer.citations.filter((citation) => verdictOf(citation) === verdict).length]))
     .filter(([, count]) => count);
   if (!counts.length) return null;
   return h("ul", { class: "tally", "aria-label": "What was found of the citations" }, ...counts.map(([verdict, count]) => h("li", { class: verdict }, icon(verdict), `${count} ${VERDICTS[verdict].toLowerCase()}`)));
@@ -231,11 +231,11 @@ function located(answer) {
   return h("p", { class: "small after-prose", text: "These are places to look at, not an answer: press a number to read each on its page." });
 }
 
-/** What the gate could not confirm, and why. @param {Answer} answer */
+/** What the gate or the checker could not confirm, and why. @param {Answer} answer */
 function doubts(answer) {
-  const found = answer.citations.flatMap((citation, place) => (citation.verdict === "unsupported" ? [{ citation, place }] : []));
+  const found = answer.citations.flatMap((citation, place) => (verdictOf(citation) === "unsupported" ? [{ citation, place }] : []));
   if (!found.length && !answer.unresolved.length) return null;
-  const list = found.map(({ citation, place }) => h("p", { class: "finding" }, makeChip(citation, place), h("bdi", { text: citation.reason ?? "The cited quote does not say this." })));
+  const list = found.map(({ citation, place }) => h("p", { class: "finding" }, makeChip(citation, place), h("bdi", { text: reasonOf(citation) ?? "The cited quote does not say this." })));
   const unresolved = answer.unresolved.length > 0 && h("p", {}, "The model referred to quotes that it was not shown, and these marks were taken out: ", h("bdi", { text: answer.unresolved.map((mark) => mark.mark).join(" ") }));
   return h("div", { class: "notice", role: "note" }, h("h3", { text: "What could not be confirmed" }), ...list, unresolved);
 }
@@ -250,6 +250,6 @@ function warnings(said) {
 function spoken(answer) {
   const count = answer.citations.length;
   if (answer.status === "abstained") return "No answer was found";
-  const doubted = answer.citations.filter((citation) => citation.verdict === "unsupported").length;
+  const doubted = answer.citations.filter((citation) => verdictOf(citation) === "unsupported").length;
   return `${STATUS[answer.status]}, ${count} ${count === 1 ? "citation" : "citations"}${doubted ? `, ${doubted} not confirmed` : ""}`;
 }
