@@ -26,10 +26,7 @@ _NUMBER = (
     rf"(?<![\w.,])(?:[$€£]\s?)?(?:\d[\d.,]*+|{FEW}\b)"
     r"(?:\s?%|(?:[\s-](?:square|cubic|million|billion))?[\s-]?[^\W\d_]{1,12}(?:/h)?\b)?"
 )
-_LENGTH = (
-    r"(?<![\w.,])\d[\d.,]*+\s?"
-    r"(?:[cmk]?m|mi|ft|yd|(?i:(?:kilo|centi)?met(?:re|er)n?s?|miles?|feet|yards?))\b"
-)
+_LENGTH = r"(?<![\w.,])\d[\d.,]*+\s?(?:[cmk]?m|mi|ft|yd|(?i:(?:kilo|centi)?met(?:re|er)n?s?|miles?|feet|yards?))\b"
 _ABOUT = r"(?:(?:about|only|over|nearly|up\s+to|at\s+least|another)\s+)?"
 _COMPARATIVE = (
     r"(?:more|less|fewer|longer|shorter|higher|lower|taller|deeper|wider|narrower|thicker|thinner|heavier|lighter|older"
