@@ -14,6 +14,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+from captured_logs import capture_without_torch
 from command_line import Outcome, Quoteweave
 from shared_rewriting import rewrite_share
 from slow_files import SLOW_FILES
@@ -80,6 +81,7 @@ def _temporary_folders_in_memory() -> None:
 
 
 _temporary_folders_in_memory()
+capture_without_torch()
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
