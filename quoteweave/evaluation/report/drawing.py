@@ -80,9 +80,14 @@ def require_matplotlib() -> None:
 
 def make_plot(figure: "Figure", name: str, *, title: str, says: str = "", table: Table | None = None) -> Plot:
     """Make the plot of a figure; call it within the style in which the figure was drawn."""
+    import matplotlib as mpl
+
     svg, pdf = io.BytesIO(), io.BytesIO()
     figure.savefig(svg, format="svg", metadata=_NO_METADATA)
-    figure.set_layout_engine("none")  # the layout that was computed once is used for both files
+    # The layout that was computed once is used for both files. Without any engine, not even the one called "none",
+    # matplotlib does not draw the figure once more to compute it.
+    with mpl.rc_context({"figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)
     figure.savefig(pdf, format="pdf", metadata={"Creator": None, "Producer": None, "CreationDate": None})
     title = title[:1].upper() + title[1:]
     return Plot(name=name, title=title, says=says, svg=svg.getvalue().decode("utf-8"), pdf=pdf.getvalue(), table=table)
