@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import cache
 from importlib import resources
 
 import yaml
@@ -99,7 +100,8 @@ def _row(line: Mapping[str, str], entry: _Entry) -> PublishedRow:
     return PublishedRow(system=line["system"], setting=line["setting"], figures=figures)
 
 
-def _entries() -> dict[str, _Entry]:
+@cache
+def _entries() -> Mapping[str, _Entry]:
     text = (resources.files(__name__) / "tables.yaml").read_text("utf-8")
     return {name: _Entry.model_validate(entry) for name, entry in yaml.safe_load(text).items()}
 
