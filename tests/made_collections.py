@@ -4,6 +4,7 @@ import hashlib
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 from builders import make_quote
@@ -65,10 +66,13 @@ def prepare(
 
 def _page_words(quotes: Sequence[Quote], page: int) -> PageWords:
     """The words of a page's quotes, each in its quote's box; a quote is a line."""
-    texts = [(line, quote) for line, quote in enumerate(quotes) if quote.page == page]
-    return PageWords.of(
-        page, (PageWord(word, quote.bbox, line) for line, quote in texts for word in quote.text.split())
-    )
+    lines = tuple((line, quote.text, quote.bbox) for line, quote in enumerate(quotes) if quote.page == page)
+    return PageWords(page=page, packed=_packed_lines(lines))
+
+
+@lru_cache  # most tests of a file make the same documents
+def _packed_lines(lines: tuple[tuple[int, str, Box], ...]) -> bytes:
+    return PageWords.of(0, (PageWord(word, box, line) for line, text, box in lines for word in text.split())).packed
 
 
 def make_collection(

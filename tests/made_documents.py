@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from builders import make_quote
@@ -36,10 +37,13 @@ def made_document(texts: Sequence[str], *, image: str | None = None) -> ParsedDo
 
 def made_words(text: str, page: int = 0) -> PageWords:
     """The words of the text, in one line."""
-    words = text.split()
-    return PageWords.of(
-        page, (PageWord(word, (72.0 + 50 * i, 72.25, 120.0 + 50 * i, 90.0), 0) for i, word in enumerate(words))
-    )
+    return PageWords(page=page, packed=_packed_line(text))
+
+
+@lru_cache  # many pages of one text are made, and packing is most of what they take
+def _packed_line(text: str) -> bytes:
+    boxes = ((word, (72.0 + 50 * i, 72.25, 120.0 + 50 * i, 90.0)) for i, word in enumerate(text.split()))
+    return PageWords.of(0, (PageWord(word, box, 0) for word, box in boxes)).packed
 
 
 def origin_of(path: Path, metadata: Mapping[str, str] | None = None) -> Origin:
