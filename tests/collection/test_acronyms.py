@@ -114,5 +114,5 @@ def test_any_text_is_read(text: str) -> None:
 )
 def test_long_texts_take_time_in_proportion(unit: str) -> None:
     began = time.process_time()
-    definitions_in(unit * (500_000 // len(unit)))
-    assert time.process_time() - began < 3
+    definitions_in(unit * (200_000 // len(unit)))
+    assert time.process_time() - began < 1.2
