@@ -4,8 +4,11 @@ Weights are drawn with a wide spread, so that vectors of different texts differ 
 """
 
 import json
+import shutil
 import string
+import tempfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -76,16 +79,34 @@ def sentence_transformer(
     prompts: Mapping[str, str] | None = None,
     similarity: Literal["cosine", "dot", "euclidean"] | None = None,
 ) -> Path:
-    """A checkpoint of sentence-transformers over BERT, as those of BGE, E5, GTE and MiniLM are."""
+    """A checkpoint of sentence-transformers over BERT, as those of BGE, E5, GTE and MiniLM are.
+
+    The same checkpoint is made once in a process, and copied from then on.
+    """
+    import torch
+
+    made = _sentence_transformer(pooling, normalize, tuple((prompts or {}).items()), similarity)
+    torch.manual_seed(0)  # as where it is made
+    return Path(shutil.copytree(Path(made.name, "model"), folder, dirs_exist_ok=True))
+
+
+@cache
+def _sentence_transformer(
+    pooling: str,
+    normalize: bool,
+    prompts: tuple[tuple[str, str], ...],
+    similarity: Literal["cosine", "dot", "euclidean"] | None,
+) -> "tempfile.TemporaryDirectory[str]":
+    """A folder with the checkpoint, which lasts as long as the process."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Normalize, Transformer
     from sentence_transformers.sentence_transformer.modules import Pooling
 
-    plain = bert(folder.with_name(f"{folder.name}-plain"))
+    folder = tempfile.TemporaryDirectory(prefix="checkpoint")
+    plain = bert(Path(folder.name, "plain"))
     modules = [Transformer(str(plain)), Pooling(HIDDEN, pooling), *([Normalize()] if normalize else [])]
-    SentenceTransformer(modules=modules, device="cpu", prompts=dict(prompts or {}), similarity_fn_name=similarity).save(
-        str(folder)
-    )
+    model = SentenceTransformer(modules=modules, device="cpu", prompts=dict(prompts), similarity_fn_name=similarity)
+    model.save(str(Path(folder.name, "model")))
     return folder
 
 
