@@ -291,7 +291,8 @@ def _ink(picture: Raster) -> tuple["MatLike", bool]:
 
 def _median_colour(sample: "MatLike", chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
     """The median colour of the chosen pixels, from a sample of one in eight."""
-    return np.asarray(np.median(sample[chosen][::8], axis=0), dtype=np.float64)
+    pixels = sample.reshape(-1, 3)[np.flatnonzero(chosen)[::8]]  # the whole mask would copy all chosen pixels
+    return np.asarray(np.median(pixels, axis=0), dtype=np.float64)
 
 
 def _mask_of_colour(pixels: "MatLike", colour: npt.NDArray[np.float64]) -> ByteMask:
