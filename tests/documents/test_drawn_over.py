@@ -132,7 +132,7 @@ def test_words_in_one_place_are_found_in_any_number_of_words(tmp_path: Path, mon
 
 
 def test_words_that_are_not_compared_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(covered, "MAX_COMPARED", 0)
+    monkeypatch.setattr(in_one_place, "MAX_COMPARED", 0)
     assert read(tmp_path, f"{OLD} {NEW}")[1] == (f"{NOT_EXAMINED}: 1",)
 
 
