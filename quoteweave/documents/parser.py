@@ -31,7 +31,7 @@ from quoteweave.documents.sources.ocr import Ocr, RapidOcr
 from quoteweave.documents.sources.pdf import NAMES_LEFT_OUT, open_pdf
 from quoteweave.documents.sources.raw_page import Raster, RawPage
 from quoteweave.documents.worker_pool import WorkerPool, stop_message
-from quoteweave.documents.worker_process import extend_time_limit
+from quoteweave.documents.worker_process import extend_time_limit, lacks_memory
 
 # Changed whenever the same file would give other quotes, pages or words of pages.
 PARSER_VERSION = "48"
@@ -182,6 +182,8 @@ def read_pages(source: SourceFile, format: Format, numbers: Iterable[int]) -> It
             except (CollectionError, UsageError, MemoryError):
                 raise  # not caused by this page, or handled by the pool, which limits the memory
             except Exception as error:
+                if lacks_memory(error):
+                    raise MemoryError(str(error)) from error
                 yield empty_page(number, f"could not be read: {str(error) or type(error).__name__}")
 
 

@@ -21,6 +21,8 @@ from multiprocessing.connection import Connection
 ALLOCATION_FACTOR = 1.5
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENCV_FOR_THREADS_NUM": "1"}
 PID_BYTES = 8
+# What the messages of onnxruntime and of OpenCV hold if they get no more memory.
+_NO_MEMORY = ("std::bad_alloc", "Failed to allocate memory", "Insufficient memory")
 # What reading needs, including the PDF libraries that the first PDF would import. None of these starts a thread.
 PRELOADED = ("quoteweave.documents.file_reading", "pypdfium2", "pdfplumber")
 
@@ -114,12 +116,15 @@ def run_tasks(pipe: Connection) -> None:
         try:
             for item in call(*args, **kwargs):
                 pipe.send((Message.ITEM, item))
-        except MemoryError:
-            pipe.send((Message.MEMORY, None))
         except Exception as error:
-            pipe.send((Message.ERROR, _sendable(error)))
+            pipe.send((Message.MEMORY, None) if lacks_memory(error) else (Message.ERROR, _sendable(error)))
         else:
             pipe.send((Message.END, None))
+
+
+def lacks_memory(error: Exception) -> bool:
+    """Whether a library got no more memory: those in C++, as onnxruntime and OpenCV, raise errors of their own."""
+    return isinstance(error, MemoryError) or any(sign in str(error) for sign in _NO_MEMORY)
 
 
 def _refuse_beyond(memory: int) -> None:

@@ -135,6 +135,17 @@ def test_whatever_a_page_makes_a_library_raise_costs_that_page_only(
     assert [quote.text for quote in document.quotes] == [pages[0], pages[2]]
 
 
+def test_a_page_for_which_a_library_gets_no_memory_is_not_lost_before_it_has_been_tried_again(
+    tmp_path: Path, parser: DocumentParser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> object:
+        raise RuntimeError("[ONNXRuntimeError] : 6 : RUNTIME_EXCEPTION : std::bad_alloc")
+
+    monkeypatch.setattr(PageReader, "read", fails)
+    with pytest.raises(MemoryError):
+        parser.parse(pdf(tmp_path / "a.pdf", [PROSE]))
+
+
 def test_a_disk_that_refuses_is_not_the_fault_of_a_page(
     tmp_path: Path, parser: DocumentParser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

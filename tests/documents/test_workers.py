@@ -96,6 +96,15 @@ def test_what_a_call_yields_and_raises_is_given_back() -> None:
         assert after == TaskOutcome([(3, 1)], fresh=False, seconds=after.seconds)
 
 
+@pytest.mark.parametrize(
+    "message", ["[ONNXRuntimeError] : 6 : while running Add node: std::bad_alloc", "(-4:Insufficient memory) of OpenCV"]
+)
+def test_a_library_that_gets_no_more_memory_has_reached_the_limit(message: str) -> None:
+    with WorkerPool(1) as workers:
+        outcome = workers.submit(ROOMY, fails_after, 1, RuntimeError(message)).result()
+        assert (outcome.items, outcome.error, outcome.stop) == ([0], None, StopReason.MEMORY)
+
+
 def dies_after(count: int) -> Iterator[int]:
     yield from range(count)
     os.kill(os.getpid(), signal.SIGKILL)
