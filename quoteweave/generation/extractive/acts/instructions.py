@@ -1,11 +1,12 @@
 """Check by rule whether a text says how one does something: with an instruction, or by naming the means."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.acts.clauses import names_as_head
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.languages import guess_language
 from quoteweave.generation.relevance import QuestionTerms, subject_terms, with_all_alike
@@ -108,14 +109,21 @@ def _directs(line: str) -> bool:
     return any(map(tells_to, clauses)) or _DONE_SO.search(line) is not None
 
 
+def _is_done_by_means(text: str, question: QuestionTerms, verb: Set[str]) -> bool:
+    """Whether a text tells by what the act is done to the thing asked about, and not to another by means of it."""
+    done, particle = _DONE_BY_MEANS.search(text), _PARTICLE.search(question.text)
+    if done is None or verb.isdisjoint(words(done["verb"])):
+        return False
+    same_way = (particle[0] if particle else "").casefold() == (done["particle"] or "").casefold()
+    return same_way and names_as_head(CLAUSES.split(text[: done.start()])[-1], question.subject - verb)
+
+
 def _names_means(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement names a means to do what is asked: "You can recover it by running the command again"."""
     way, how_to = _NAMES_MEANS.search(statement.text), ASKS_HOW_TO.match(question.text)
     verb = with_all_alike(words(how_to[1])) if how_to is not None else frozenset[str]()
     same = way is not None and not verb.isdisjoint(words(way[1]))
-    if (done := _DONE_BY_MEANS.search(statement.text)) is not None and not verb.isdisjoint(words(done["verb"])):
-        particle = _PARTICLE.search(question.text)
-        same = same or (particle[0] if particle else "").casefold() == (done["particle"] or "").casefold()
+    same = same or _is_done_by_means(statement.text, question, verb)
     return same and not denies_unasked(statement, question)
 
 

@@ -30,6 +30,17 @@ _SINCE_CHANGED = lazy_regex(
     r"|old\s+(?:tariff|price|rate|fee|rule|contract|law)s?)\b|\bwhen\b[^,;.]*\b(?:was|were|had|began|\w+ed)\b",
     re.IGNORECASE,
 )
+# Where a text goes on to another thing, unless the words behind still tell of the same: "from June to August 9 euros".
+_BEGINS_OTHER = lazy_regex(r"[,;:]\s+|\s(?=(?:and|but|while)\s+(?:the|an?|our|its)\s)", re.IGNORECASE)
+_GOES_ON = lazy_regex(
+    r"\W*(?:(?:and|but|or|only)\s+)*(?:from|in|on|at|between|during|until|till|it|they|is|are|has|have|costs?|daily"
+    rf"|{'|'.join(MONTHS)}|\d)",
+    re.IGNORECASE,
+)
+_FOR_WHOM = lazy_regex(r"\bfor\s+(?:(?:the|an?)\s+)?(\w+)", re.IGNORECASE)
+_LEFT_OUT = lazy_regex(
+    r"\b(?:except|excluding|apart\s+from|other\s+than|unless|outside|not\s+(?:from|between|in))\s", re.IGNORECASE
+)
 _ASKS_WHAT_IF = lazy_regex(r"\W*what\s+(?:happens\s+)?(?:if|when)\b", re.IGNORECASE)
 # "The stolen bicycle was found" does not tell what one does or gets if one is stolen.
 _IN_GENERAL = lazy_regex(
@@ -152,10 +163,19 @@ def stems_of_bounds(text: str, question: QuestionTerms) -> frozenset[str]:
 def stems_of_months(text: str, question: QuestionTerms) -> frozenset[str]:
     """The question's months that a text's spans of months hold: what costs 9 euros "from June to August" does in July.
 
-    What was counted in three months was not counted in one.
+    What was counted in three months was not counted in one. A span of another thing does not count, "the rink costs
+    4 euros in winter, the skate park 2 euros from March to May", nor one left out, "except from June to August".
     """
-    is_of_each = question.asks not in {"count", "percent"} and not SAYS_PAST.search(question.text)
-    return months_within(text).intersection(question.names) if is_of_each and question.names else frozenset()
+    if question.asks in {"count", "percent"} or not question.names or SAYS_PAST.search(question.text):
+        return frozenset()
+    thing_words, whom = question.subject - question.names, _FOR_WHOM.search(question.text)
+    if whom is not None and not set(words(whom[1])) <= set(words(text)):
+        return frozenset()
+    clauses = _BEGINS_OTHER.split(text)
+    if question.asks != "yes_or_no":
+        clauses = [_LEFT_OUT.split(clause, maxsplit=1)[0] for clause in clauses]
+    own = [clause for clause in clauses if _GOES_ON.match(clause) or not thing_words.isdisjoint(words(clause))]
+    return question.names.intersection(month for clause in own for month in months_within(clause))
 
 
 def is_dated_otherwise(text: str, question: str) -> bool:

@@ -55,7 +55,7 @@ from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.asked_headings import tells_use, words_above
 from quoteweave.generation.extractive.asked_nouns import asked_noun, is_entry
 from quoteweave.generation.extractive.criteria.adjacent_words import adjacent_pairs, implied_by_article, keeps_adjacent
-from quoteweave.generation.extractive.criteria.antecedents import words_for_us, words_named_before
+from quoteweave.generation.extractive.criteria.antecedents import is_of_another, words_for_us, words_named_before
 from quoteweave.generation.extractive.criteria.document_years import DocumentYears
 from quoteweave.generation.extractive.foreign.kinds import words_with_value
 from quoteweave.generation.extractive.locating import group_by_page
@@ -117,6 +117,7 @@ _NO_STATEMENT = lazy_regex(
     r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}|(?:\b\d{1,3}(?:\s[A-ZÀ-Þ][\w'’-]*){2}[^\d]{0,80}){3}"
     r"|^\W*(?:\d+\W+)?(?:[A-Z]\.\s?){1,3}[A-ZÀ-Þ][^“”\"]{1,200}[“\"].*(?:19|20)\d\d\W*$"
 )
+_WITHOUT = lazy_regex(r"\b(?:without|not?)\b", re.IGNORECASE)
 _CLAUSE_END = lazy_regex(r"[,;:](?=\s)")
 _NAMES_CHART = lazy_regex(r"\b(?:charts?|graphs?|histograms?|axis|axes)\b", re.IGNORECASE)
 _IN_SEASON = lazy_regex(r"\b(?:in|during)\s+(?:the\s+)?(spring|summer|autumn|winter)\b", re.IGNORECASE)
@@ -279,11 +280,13 @@ class AnswerCriteria:
 
     def _document_words(self, statement: Statement) -> frozenset[str]:
         """The words of the name and the title of a statement's document."""
-        return frozenset(name_words(statement.document)) | self._title_words(statement)
+        title = self._title_words(statement)
+        return title if is_of_another(statement, self._question) else title.union(name_words(statement.document))
 
     def _title_words(self, statement: Statement) -> frozenset[str]:
         """The words of the title of a statement's document, and what it is about by its kind: "the machine"."""
-        return self._titles.get(statement.document, frozenset())
+        of_another = is_of_another(statement, self._question)
+        return frozenset() if of_another else self._titles.get(statement.document, frozenset())
 
     def _denies(self, statement: Statement) -> bool:
         """Whether the first clause of a statement that is about the question denies something."""
@@ -298,7 +301,8 @@ class AnswerCriteria:
         if analysis.asks == "amount":  # a part of what the heading names may have another weight
             may_be_in_heading = begins_with_act(text, analysis.text)
         if analysis.asks == "steps":  # "To change the hours, turn the knob", under "Night mode"
-            may_be_in_heading = text.startswith("To ")
+            heading = statement.above or statement.quote.section or ""
+            may_be_in_heading = text.startswith("To ") and _WITHOUT.search(heading) is None
         return may_be_in_heading and statement.quote.kind == "text" and text.endswith((".", "!"))
 
     def _words_of_statement(self, statement: Statement) -> frozenset[str]:

@@ -14,7 +14,15 @@ from quoteweave.generation.gate.dates import RECENT_YEAR
 from quoteweave.generation.relevance import QuestionTerms, says_all
 
 _SAYS_WE = lazy_regex(r"We\s")
-_ADDRESSED = lazy_regex(r"\b(?:to|for)\s.*", re.IGNORECASE)
+_OF_ANOTHER = lazy_regex(
+    r"\b(?:(?:the|our)\s+other|another|neighbou?ring|(?:previous|former|old)\s+edition)\b", re.IGNORECASE
+)
+_OF_ANOTHER_YEAR = lazy_regex(
+    r"\b(?:last|the\s+previous)\s+year\b|\bthe\s+year\s+before\b|\b(?:until|till|before)\s+(?:19|20)\d\d\b",
+    re.IGNORECASE,
+)
+_DIRECTION = lazy_regex(r"\b(?P<way>to|from)\s+(?P<place>[A-ZÀ-Þ]\w+)")
+_ABOUT_OTHERS = lazy_regex(r"\b(?:to|for|about|on|with|against|from)\s.*", re.IGNORECASE)
 
 
 def words_named_before(
@@ -35,12 +43,28 @@ def words_named_before(
     return frozenset(words(statement.before)) if tells_itself else frozenset()
 
 
+def is_of_another(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement, or the heading above it, is of another thing or year than that of the document's title.
+
+    In a guide to Oslo, "The ferry to Kiel" is no ferry to Oslo.
+    """
+    text, heading = statement.text, statement.above or statement.quote.section or ""
+    is_heading_asked = not (question.names or question.subject).isdisjoint(words(heading))
+    if _OF_ANOTHER.search(text) or (_OF_ANOTHER.search(heading) and not is_heading_asked):
+        return True
+    if any(map(RECENT_YEAR.fullmatch, question.names)) and _OF_ANOTHER_YEAR.search(text):
+        return True
+    asked = {match["way"]: match["place"] for match in _DIRECTION.finditer(question.text)}
+    return any(asked.get(match["way"], match["place"]) != match["place"] for match in _DIRECTION.finditer(text))
+
+
 def words_for_us(statement: Statement, question: QuestionTerms, context: Context) -> frozenset[str]:
     """The words of a document's name and title, for whose people "we" stands, if they do what is asked.
 
-    In a "Letter to parents", these are not the parents.
+    In a "Letter to parents", these are not the parents, and in "Complaints about rowers" not the rowers.
     """
     if _SAYS_WE.match(statement.text) is None or not tells_asked_act(statement.text, question.text):
         return frozenset()
-    title = _ADDRESSED.sub(" ", context.titles.get(statement.document, ""))
-    return frozenset(name_words(statement.document)).union(words(title))
+    title = context.titles.get(statement.document, "")
+    others = _ABOUT_OTHERS.search(title)
+    return frozenset(name_words(statement.document)).union(words(title)).difference(words(others[0]) if others else ())

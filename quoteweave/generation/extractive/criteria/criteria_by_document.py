@@ -18,6 +18,8 @@ from quoteweave.generation.relevance import WeighedQuestion, question_terms, quo
 _OF_THING = lazy_regex(
     r"\s(?:of|for|to|in|at|on|from)\s+(?:(?:the|our|your|this)\s+)?(?P<thing>[^\W\d][^,;:.?!]*)\W*$", re.IGNORECASE
 )
+# "The other flat, Lindenhof" names a thing, unlike "Arrival".
+_NAMES_THING = lazy_regex(r"\W*(?i:the|our|another)\s|\bother\s|(?:,|\s(?:in|at|of))\s+(?:the\s+)?[A-ZÀ-Þ]")
 _NOT_OF_THINGS = frozenset({"contact", "look", "parts", "calculation"})
 
 
@@ -59,7 +61,7 @@ class CriteriaByDocument:
     def _is_in_its_document(self, statement: Statement) -> bool:
         """Whether a sentence is of a document about the thing that ends the question, and of nothing else in it.
 
-        Under a heading that names something else, the document must not have the words of the question elsewhere.
+        Under a heading that may name something else, the document must not have the words of the question elsewhere.
         """
         if self._thing is None or self._without_thing is None or statement.quote.kind != "text":
             return False
@@ -68,10 +70,13 @@ class CriteriaByDocument:
         thing_words, rest = frozenset(words(self._thing["thing"])), self._weighed.terms.subject
         if not thing_words or not thing_words <= about:
             return False
-        heading = words_of_heading(statement.above or statement.quote.section or "")
+        heading = statement.above or statement.quote.section or ""
+        heading_words = words_of_heading(heading)
         other_quotes = (
             quote for quote in quotes_of(self._context, document) if quote.section != statement.quote.section
         )
-        return heading <= about | rest or not any(
+        if heading_words <= about | rest:
+            return True
+        return _NAMES_THING.search(heading) is None and not any(
             rest - thing_words <= set(quote_words(quote)) for quote in other_quotes
         )

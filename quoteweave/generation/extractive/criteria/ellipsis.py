@@ -27,7 +27,7 @@ _MEASURE = rf"{ROUGHLY}(?:[$€£]\s?)?(?:\d|{FEW}\b)"
 _REST = r"(?:[^,;:.]|[,:.](?=\d))*"
 _DENIED = lazy_regex(rf"\W*[^,;:.]+?\s+{_BE}\s+(?P<done>{_DONE}\b{_REST}?){_AND}{_THING}\s+(?P<be>{_BE})\s+not\W*$")
 _VERB_LEFT_OUT = lazy_regex(
-    rf"\W*(?P<first>(?:[^,;:.\s]+\s+){{1,8}}?)(?P<verb>{_BE}(?:\s+{_DONE})?|{_HOLDS})\s+"
+    rf"\W*(?P<first>(?:(?!(?:{_BE}|not?|never|cannot|\w+n['’]t)\s)[^,;:.\s]+\s+){{1,8}}?)(?P<verb>{_BE}(?:\s+{_DONE})?|{_HOLDS})\s+"
     rf"(?:(?P<measure>{_MEASURE})|(?={_TIME})){_REST}?{_AND}"
     rf"{_THING}\s+(?P<behind>(?(measure){_MEASURE}|{_TIME}){_REST})(?=[,;.]|$)"
 )

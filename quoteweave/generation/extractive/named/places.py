@@ -57,13 +57,14 @@ _ASKS_WHERE_TO_GET = lazy_regex(
 )
 _WAYS_OF_BUYING = ("sold", "bought", "purchased", "obtained", "available", "had")
 _WAYS_OF_GETTING = (*_WAYS_OF_BUYING, "served", "collected", "found")
-_HELPING = lazy_regex(r"\s+(?:is|are|can|may|be|to|only|also|\s)+$", re.IGNORECASE)
+_HELPING = lazy_regex(r"\s(?:is|are|(?:can|may)\s+(?:\w+\s+)?be)\s+(?:to\s+be\s+)?(?:only\s+|also\s+)?$", re.IGNORECASE)
 _BEGINS_PART = lazy_regex(r"[;:]\s|,\s+(?:and|but)\s|,\s+(?=[^,]*$)")
 _NO_PLACE = (
     r"(?!(?:morning|afternoon|evening|night|day|week|weekend|month|year|spring|summer|autumn|winter|end|beginning|start"
     r"|time|moment|latest|case|event|order|way|price|rate|cost|charge|fee|discount|request|process|lead|hand|interest"
     r"|range|form|middle|hurry|danger|stage|phase|future|past|making|course|state|condition|mood|minority|majority|list"
-    r"|name|increase|rise|move|work|scope|context|sense|opinion|habit|position|need|age|risk|basis|project|red)s?\b)"
+    r"|name|increase|rise|move|work|scope|context|sense|opinion|habit|position|need|age|risk|basis|project|red|domain|news"
+    r"|style|language|version|supervision|control|care|possession|phone|internet|again|now|today|only|too)s?\b)"
 )
 _ASIDE = r"beside|behind|beyond|opposite|outside|inside|above|under|below|next\s+to|in\s+front\s+of"
 _SIDE = r"(?:on|to|at)\s+the\s+(?:left|right|front|back|top|bottom)(?:\s+side)?\s+of"
@@ -74,6 +75,8 @@ _ENDS = (
 )
 _ARTICLE = r"(?:the|an?|our|its|your)\s+(?:(?!of\b)[\w'’-]+\s+){0,2}?"
 _AT_THING = rf"{_BESIDE}\s+{_ARTICLE}{_NO_PLACE}\w{{3,}}{_ENDS}"
+# "On a timer" tells a state, and "in a box of six" how much one gets.
+_AT_CERTAIN_THING = rf"{_BESIDE}\s+(?!an?\s){_ARTICLE}{_NO_PLACE}\w{{3,}}{_ENDS}"
 
 
 def names_place(statement: Statement, question: QuestionTerms) -> bool:
@@ -133,7 +136,7 @@ def is_got_at_thing(text: str, question: QuestionTerms) -> bool:
     """Whether a text says at which thing one gets what a question asks for: "Rolls are sold at the kiosk".
 
     So does "You find spare fuses in the drawer". How the thing is got, by the question's verb, must not be otherwise:
-    what can be hired need not be sold.
+    what can be hired need not be sold. Nor must it be past: "A purse was found at the kiosk".
     """
     asks_where = _ASKS_WHERE_TO_GET.match(question.text)
     if asks_where is None or denies(text):
@@ -147,8 +150,9 @@ def is_got_at_thing(text: str, question: QuestionTerms) -> bool:
         if match["way"].casefold() in ways
     )
     is_got = any(
-        thing_words <= set(words(before)) and names_as_head(_HELPING.sub("", before), thing_words)
+        thing_words <= set(words(before)) and names_as_head(before[: helping.start()], thing_words)
         for before in texts_before
+        if (helping := _HELPING.search(before)) is not None
     )
     matches = (match for match in active.finditer(text) if match["verb"].casefold() in question.text.casefold().split())
     return bool(thing_words) and (is_got or any(set(words(match["what"])) == thing_words for match in matches))
@@ -156,8 +160,8 @@ def is_got_at_thing(text: str, question: QuestionTerms) -> bool:
 
 @cache
 def _got_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    passive = rf"\b(?P<way>{'|'.join(_WAYS_OF_GETTING)})\s+(?:\w+ly\s+)?{_AT_THING}"
-    active = rf"\b(?P<verb>find|get|buy|obtain)\s+(?P<what>[^,;:.]{{2,40}}?)\s+{_AT_THING}"
+    passive = rf"\b(?P<way>{'|'.join(_WAYS_OF_GETTING)})\s+(?:\w+ly\s+)?{_AT_CERTAIN_THING}"
+    active = rf"\b(?P<verb>find|get|buy|obtain)\s+(?P<what>[^,;:.]{{2,40}}?)\s+{_AT_CERTAIN_THING}"
     return re.compile(passive, re.IGNORECASE), re.compile(active, re.IGNORECASE)
 
 
@@ -179,7 +183,7 @@ def place_pattern() -> re.Pattern[str]:
     numbered = r"in\s+(?:room|hall|building|cabin|house|hut|flat)\s+(?-i:[A-Z]|\d)"  # "in room B 118"
     return re.compile(
         rf"\b{verb}\s+(?:\w+ly\s+)?{timed}(?:{_BESIDE}\s+{_ARTICLE}{noun}s?{_ENDS}|{numbered})"
-        rf"|\b{placed}\s+{timed}{_AT_THING}|\b(?P<is>is|are)\s+{_AT_THING}(?!\s+of\b)",
+        rf"|\b{placed}\s+{timed}{_AT_THING}|\b(?P<is>is|are)\s+{_AT_CERTAIN_THING}(?!\s+of\b)",
         re.IGNORECASE,
     )
 
