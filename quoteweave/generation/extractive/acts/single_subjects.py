@@ -102,7 +102,7 @@ _IS_DATE = lazy_regex(
     rf"\W*(?:{WEEKDAY},?\s+)?\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:{'|'.join(MONTHS)})(?:\s+\d{{4}})?(?:,\s+[^,;:.]{{1,30}}){{0,3}}\W*",
     re.IGNORECASE,
 )
-_IS_BESIDE_TIME = lazy_regex(r"\W*(?:after|before|since|until|till|without|instead\s+of)\s", re.IGNORECASE)
+_AT_OTHER_TIME = lazy_regex(r"\W*(?:after|before|since|until|till|without|instead\s+of)\s", re.IGNORECASE)
 _COUNTED = lazy_regex(r"\W*\d[\d.,/]*\s*(?P<unit>[^\W\d_]*)(?P<rest>.*)")
 _REST = frozenset(words("quiet silent silence rest closing closed"))
 _NO_SUCH_TIME = lazy_regex(r"\b(?:closed?|closes|shut|no|not|except|forbidden|prohibited|interrupted)\b", re.IGNORECASE)
@@ -179,8 +179,8 @@ def heading_of_times(statement: Statement, question: QuestionTerms) -> frozenset
     if not is_first or not is_asked or not heading or SAYS_PAST.search(question.text):
         return frozenset()
     if question.asks == "date" and _IS_DATE.fullmatch(statement.text):
-        is_after = _IS_BESIDE_TIME.match(statement.above or statement.quote.section or "")
-        return frozenset() if is_after else frozenset(heading)
+        is_of_other_time = _AT_OTHER_TIME.match(statement.above or statement.quote.section or "")
+        return frozenset() if is_of_other_time else frozenset(heading)
     if heading[-1] not in _TIMES:
         return frozenset()
     denied = _NO_SUCH_TIME.search(statement.text) is not None and _REST.isdisjoint(heading)

@@ -64,7 +64,8 @@ _NO_PLACE = (
     r"|time|moment|latest|case|event|order|way|price|rate|cost|charge|fee|discount|request|process|lead|hand|interest"
     r"|range|form|middle|hurry|danger|stage|phase|future|past|making|course|state|condition|mood|minority|majority|list"
     r"|name|increase|rise|move|work|scope|context|sense|opinion|habit|position|need|age|risk|basis|project|red|domain|news"
-    r"|style|language|version|supervision|control|care|possession|phone|internet|again|now|today|only|too)s?\b)"
+    r"|style|language|version|supervision|control|care|possession|phone|internet"
+    r"|planning|brink|again|now|today|only|too)s?\b)"
 )
 _ASIDE = r"beside|behind|beyond|opposite|outside|inside|above|under|below|next\s+to|in\s+front\s+of"
 _SIDE = r"(?:on|to|at)\s+the\s+(?:left|right|front|back|top|bottom)(?:\s+side)?\s+of"

@@ -41,6 +41,6 @@ def tells_free(text: str, question: QuestionTerms) -> bool:
     return _is_of_thing(_IS_FREE.match(text), question)
 
 
-def _is_of_thing(match: "re.Match[str] | None", question: QuestionTerms) -> bool:
+def _is_of_thing(match: re.Match[str] | None, question: QuestionTerms) -> bool:
     """Whether a text begins with the thing asked about, unlike "The oars of the boat" and "For pupils the boat"."""
     return match is not None and not question.subject.isdisjoint(head_nouns(match["thing"]))
