@@ -152,6 +152,11 @@ def test_the_year_of_the_title_is_that_of_what_it_says() -> None:
     given = context([told]).model_copy(update={"titles": {"p.md": "Pool: times and prices 2025"}})
     assert ask("When does the pool open in 2025?", given).status == "answered"
     assert ask("When does the pool open in 2024?", given).status != "answered"
+    for text in ("Last year 300 guests came.", "Until 2024 a ticket cost 4 euros."):
+        earlier = context([quote(text, section="Pool: times and prices 2025", document="p.md")])
+        earlier = earlier.model_copy(update={"titles": given.titles})
+        assert ask("How many guests came in 2025?", earlier).status != "answered"
+        assert ask("What did a ticket cost in 2025?", earlier).status != "answered"
 
 
 @pytest.mark.parametrize(

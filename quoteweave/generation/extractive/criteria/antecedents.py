@@ -1,4 +1,4 @@
-"""Tell what "It" and "We" at the beginning of a sentence stand for."""
+"""Tell what "It" and "We" stand for at the beginning of a sentence, and which are not about their document's thing."""
 
 import re
 from collections.abc import Sequence, Set
@@ -16,10 +16,6 @@ from quoteweave.generation.relevance import QuestionTerms, says_all
 _SAYS_WE = lazy_regex(r"We\s")
 _OF_ANOTHER = lazy_regex(
     r"\b(?:(?:the|our)\s+other|another|neighbou?ring|(?:previous|former|old)\s+edition)\b", re.IGNORECASE
-)
-_OF_ANOTHER_YEAR = lazy_regex(
-    r"\b(?:last|the\s+previous)\s+year\b|\bthe\s+year\s+before\b|\b(?:until|till|before)\s+(?:19|20)\d\d\b",
-    re.IGNORECASE,
 )
 _DIRECTION = lazy_regex(r"\b(?P<way>to|from)\s+(?P<place>[A-ZÀ-Þ]\w+)")
 _ABOUT_OTHERS = lazy_regex(r"\b(?:to|for|about|on|with|against|from)\s.*", re.IGNORECASE)
@@ -44,15 +40,13 @@ def words_named_before(
 
 
 def is_of_another(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement, or the heading above it, is of another thing or year than that of the document's title.
+    """Whether a statement, or the heading above it, is of another thing than the document's title.
 
     In a guide to Oslo, "The ferry to Kiel" is no ferry to Oslo.
     """
     text, heading = statement.text, statement.above or statement.quote.section or ""
     is_heading_asked = not (question.names or question.subject).isdisjoint(words(heading))
     if _OF_ANOTHER.search(text) or (_OF_ANOTHER.search(heading) and not is_heading_asked):
-        return True
-    if any(map(RECENT_YEAR.fullmatch, question.names)) and _OF_ANOTHER_YEAR.search(text):
         return True
     asked = {match["way"]: match["place"] for match in _DIRECTION.finditer(question.text)}
     return any(asked.get(match["way"], match["place"]) != match["place"] for match in _DIRECTION.finditer(text))

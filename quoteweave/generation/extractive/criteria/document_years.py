@@ -1,5 +1,6 @@
 """Tells which years documents are of, and statements in them."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 
@@ -12,6 +13,12 @@ from quoteweave.generation.gate.dates import RECENT_YEAR
 from quoteweave.generation.relevance import QuestionTerms, quote_words
 
 _YEAR_WITHIN = lazy_regex(rf"(?<!\d){RECENT_YEAR.pattern}(?!\d)")
+
+# "Last year 300 guests came", and "Until 2024 a ticket cost 4 euros".
+_OF_EARLIER_YEAR = lazy_regex(
+    r"^\W*(?:in\s+)?(?:last\s+year|the\s+previous\s+year|the\s+year\s+before)\b|\b(?:until|till|before)\s+(?:19|20)\d\d\b",
+    re.IGNORECASE,
+)
 
 
 class DocumentYears:
@@ -44,6 +51,8 @@ class DocumentYears:
         asked_years = set(filter(RECENT_YEAR.fullmatch, self._question.names))
         own_years = set(filter(RECENT_YEAR.fullmatch, statement.words))
         of_another = bool(asked_years and own_years) and asked_years.isdisjoint(words_around | own_years)
+        if asked_years and asked_years.isdisjoint(own_years) and _OF_EARLIER_YEAR.search(statement.text):
+            return True
         return of_another or says_calendar_year(self._question, statement.text) or self._was_in_another_year(statement)
 
     def _was_in_another_year(self, statement: Statement) -> bool:
