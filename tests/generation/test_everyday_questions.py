@@ -16,6 +16,7 @@ SWARMS = "In 2023, members caught 41 swarms, nine of them were in church towers.
     ("question", "text"),
     [
         ("Where can I buy rolls?", "Fresh rolls are sold at the kiosk on the market square from 6:30 am."),
+        ("Where can I buy maps?", "Maps can be bought at the kiosk."),
         ("Where can I buy season tickets?", "Season tickets are sold at the till; a photograph is needed."),
         ("Where do I find spare fuses?", "You will find spare fuses in the drawer below the cooker."),
         ("Where can I get coffee?", "Coffee and sandwiches are to be had in the saloon."),
@@ -89,6 +90,7 @@ def test_a_plain_sentence_answers(question: str, text: str) -> None:
         ("What does the wax melter cost?", "The wax melter is free of charge for pupils."),
         ("Where can I buy eggs?", "Eggs are sold in a box of six."),
         ("Where can I get programmes?", "Programmes are available in the English language."),
+        ("Where can I buy corn?", "Corn is bought at the gate."),
         ("Where can I find a wallet?", "A wallet was found at the pond."),
         ("Where can I get wool?", "Wool is seldom available in the shop."),
         ("Where is the statue?", "The statue is on a loan."),

@@ -161,7 +161,8 @@ def is_got_at_thing(text: str, question: QuestionTerms) -> bool:
 
 @cache
 def _got_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    passive = rf"\b(?P<way>{'|'.join(_WAYS_OF_GETTING)})\s+(?:\w+ly\s+)?{_AT_CERTAIN_THING}"
+    by_whom = r"(?!(?<!be\s)(?:bought|purchased)\b)"  # "Corn is bought at the gate" by those who grind it
+    passive = rf"\b{by_whom}(?P<way>{'|'.join(_WAYS_OF_GETTING)})\s+(?:\w+ly\s+)?{_AT_CERTAIN_THING}"
     active = rf"\b(?P<verb>find|get|buy|obtain)\s+(?P<what>[^,;:.]{{2,40}}?)\s+{_AT_CERTAIN_THING}"
     return re.compile(passive, re.IGNORECASE), re.compile(active, re.IGNORECASE)
 
