@@ -161,6 +161,14 @@ def test_the_year_of_the_title_is_that_of_what_it_says() -> None:
         assert ask("What did a ticket cost in 2025?", earlier).status != "answered"
 
 
+def test_the_title_does_not_name_where_a_train_to_another_place_goes() -> None:
+    told = quote("The train to Kiel leaves at 9:40.", section="Travel", document="guide.md", has_pages=False)
+    for title, answers in (("Guide to Oslo", False), ("Guide to Kiel", True)):
+        given = context([told]).model_copy(update={"titles": {"guide.md": title}})
+        place = title.removeprefix("Guide to ")
+        assert (ask(f"When does the train to {place} leave?", given).status == "answered") == answers
+
+
 @pytest.mark.parametrize(
     ("question", "text"),
     [

@@ -14,9 +14,7 @@ from quoteweave.generation.gate.dates import RECENT_YEAR
 from quoteweave.generation.relevance import QuestionTerms, says_all
 
 _SAYS_WE = lazy_regex(r"We\s")
-_OF_ANOTHER = lazy_regex(
-    r"\b(?:(?:the|our)\s+other|another|neighbou?ring|(?:previous|former|old)\s+edition)\b", re.IGNORECASE
-)
+_OF_ANOTHER = lazy_regex(r"\b(?:(?:the|our)\s+other|another|neighbou?ring)\b", re.IGNORECASE)
 _DIRECTION = lazy_regex(r"\b(?P<way>to|from)\s+(?P<place>[A-ZÀ-Þ]\w+)")
 _ABOUT_OTHERS = lazy_regex(r"\b(?:to|for|about|on|with|against|from)\s.*", re.IGNORECASE)
 
