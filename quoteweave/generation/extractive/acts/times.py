@@ -174,8 +174,8 @@ def stems_of_months(text: str, question: QuestionTerms) -> frozenset[str]:
     clauses = _BEGINS_OTHER.split(text)
     if question.asks != "yes_or_no":
         clauses = [_LEFT_OUT.split(clause, maxsplit=1)[0] for clause in clauses]
-    own = [clause for clause in clauses if _GOES_ON.match(clause) or not thing_words.isdisjoint(words(clause))]
-    return question.names.intersection(month for clause in own for month in months_within(clause))
+    its_clauses = [clause for clause in clauses if _GOES_ON.match(clause) or not thing_words.isdisjoint(words(clause))]
+    return question.names.intersection(month for clause in its_clauses for month in months_within(clause))
 
 
 def is_dated_otherwise(text: str, question: str) -> bool:

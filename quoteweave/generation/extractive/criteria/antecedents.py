@@ -58,5 +58,5 @@ def words_for_us(statement: Statement, question: QuestionTerms, context: Context
     if _SAYS_WE.match(statement.text) is None or not tells_asked_act(statement.text, question.text):
         return frozenset()
     title = context.titles.get(statement.document, "")
-    others = _ABOUT_OTHERS.search(title)
-    return frozenset(name_words(statement.document)).union(words(title)).difference(words(others[0]) if others else ())
+    people = _ABOUT_OTHERS.search(title)
+    return frozenset(name_words(statement.document)).union(words(title)).difference(words(people[0]) if people else ())
