@@ -1,5 +1,6 @@
 """Text layers with other words than the page shows: found without OCR, compared by OCR, read by OCR and told."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -105,6 +106,20 @@ def misread(text: str) -> str:
 )
 def test_a_layer_is_compared_with_what_ocr_reads(layer: Sequence[str], shown: Sequence[str], verdict: Shown) -> None:
     assert compared(rows(layer), rows(shown)) is verdict
+
+
+@pytest.mark.parametrize("extent", [1.0, 250.0])
+def test_a_place_is_found_beside_higher_ones(extent: float) -> None:
+    layer = rows(OTHERS)
+    high = Doubtful((390.0, 0.0, 395.0, extent), Doubt.NOT_DRAWN)
+    assert compared(layer, rows(SHOWN), [*not_drawn(layer)[::-1], high]) is Shown.MOSTLY_OTHER
+
+
+def test_ten_thousand_words_are_compared_in_seconds() -> None:
+    layer = [line("harbour", 20 * (at % 100), 5 * (at // 100), size=3) for at in range(10_000)]
+    start = time.process_time()
+    assert compared(layer, ()) is Shown.AS_READ
+    assert time.process_time() - start < 4
 
 
 def test_what_ocr_is_unsure_of_says_nothing() -> None:

@@ -10,16 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, area, hull
 from quoteweave.documents.sources.lines import Line, Word, count_letters
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Doubt, Doubtful, Raster
-
-Boxes = npt.NDArray[np.float64]
 
 # How many lines are read at most, and from which lead of those that agree, or of those that do not, on no further ones.
 TRIED, LEAD = 6, 2
@@ -50,6 +48,14 @@ class _Piece:
     """How many letters and digits of it are doubtful."""
     words: tuple[str, ...]
     """What is doubtful of it, for a search on the whole page."""
+
+
+class _Compared(NamedTuple):
+    """The letters and digits of a word, and which of the two are compared with what OCR reads."""
+
+    text: str
+    by_letters: bool
+    by_digits: bool
 
 
 class Shown(Enum):
@@ -144,7 +150,7 @@ def _agreement(piece: _Piece, ocr_lines: Sequence[Line]) -> int:
 def _pieces(lines: Sequence[Line], doubtful: Sequence[Doubtful]) -> Iterator[_Piece]:
     """The parts of lines that can be compared."""
     with_letters, with_digits = (
-        np.array([place.box for place in doubtful if place.doubt is not other]).reshape(-1, 4)
+        _Places([place.box for place in doubtful if place.doubt is not other])
         for other in (Doubt.MISDRAWN, Doubt.NOT_DRAWN)
     )
     for line in lines:
@@ -163,28 +169,42 @@ def _parts(line: Line) -> Iterator[Sequence[Word]]:
             start, count = end, 0
 
 
-def _piece(words: Sequence[Word], with_letters: Boxes, with_digits: Boxes) -> _Piece:
+def _piece(words: Sequence[Word], with_letters: "_Places", with_digits: "_Places") -> _Piece:
     """Compares letters in the first places, and digits in the others: those of scans are too often misread."""
-    text, letters, digits, count, long_words = "", list[int](), list[int](), 0, list[str]()
-    for word in words:
-        start, text = len(text), text + _folded(word.text)
-        has_letters, has_digits = _is_within(word.box, with_letters), _is_within(word.box, with_digits)
-        if has_letters:
-            letters += [at for at in range(start, len(text)) if not text[at].isdigit()]
-            if len(text) - start >= MIN_LETTERS and not text[start:].isdigit():
-                long_words.append(text[start:])
-        if has_digits:
-            digits += [at for at in range(start, len(text)) if text[at].isdigit()]
-        count += len(text) - start if has_letters or has_digits else 0
-    return _Piece(hull(word.box for word in words), text, tuple(letters), tuple(digits), count, tuple(long_words))
+    compared = [
+        _Compared(_folded(word.text), with_letters.share(word.box), with_digits.share(word.box)) for word in words
+    ]
+    signs = [(sign, word) for word in compared for sign in word.text]
+    return _Piece(
+        box=hull(word.box for word in words),
+        text="".join(sign for sign, _ in signs),
+        letters=tuple(at for at, (sign, word) in enumerate(signs) if word.by_letters and not sign.isdigit()),
+        digits=tuple(at for at, (sign, word) in enumerate(signs) if word.by_digits and sign.isdigit()),
+        doubtful=sum(word.by_letters or word.by_digits for _, word in signs),
+        words=tuple(
+            word.text
+            for word in compared
+            if word.by_letters and len(word.text) >= MIN_LETTERS and not word.text.isdigit()
+        ),
+    )
 
 
-def _is_within(box: Box, places: Boxes) -> bool:
-    """Whether half of a word is in one of the places (n, 4), or half of one of them in the word."""
-    low, high = np.maximum(places[:, :2], box[:2]), np.minimum(places[:, 2:], box[2:])
-    common = (high - low).clip(0.0).prod(axis=1)
-    smaller = np.minimum((places[:, 2:] - places[:, :2]).prod(axis=1), area(box))
-    return bool((common > WITHIN * smaller).any())
+class _Places:
+    """Places of a page, searchable by position; scans of newspapers have ten thousand."""
+
+    def __init__(self, boxes: Sequence[Box]) -> None:
+        places = np.array(boxes, dtype=np.float64).reshape(-1, 4)
+        self._boxes = places[np.argsort(places[:, 1])]
+        self._highest = float((places[:, 3] - places[:, 1]).max(initial=0.0))
+
+    def share(self, box: Box) -> bool:
+        """Whether half of a word is in one of the places, or half of one of them in the word."""
+        first, end = np.searchsorted(self._boxes[:, 1], (box[1] - self._highest, box[3]))
+        places = self._boxes[first:end]
+        low, high = np.maximum(places[:, :2], box[:2]), np.minimum(places[:, 2:], box[2:])
+        common = (high - low).clip(0.0).prod(axis=1)
+        smaller = np.minimum((places[:, 2:] - places[:, :2]).prod(axis=1), area(box))
+        return bool((common > WITHIN * smaller).any())
 
 
 def _folded(text: str) -> str:
