@@ -7,7 +7,7 @@ from made_pages import canvas, ink_words, line, picture, prose
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.documents.layout.page import DRAWN, PageReader
-from quoteweave.documents.layout.unread.text_layer import unread_areas
+from quoteweave.documents.layout.unread.text_layer import has_more_text, unread_areas
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Raster, RawPage
@@ -40,6 +40,22 @@ def test_text_beside_the_text_layer_becomes_a_figure_that_ocr_reads(images: Imag
 @pytest.mark.parametrize("read", ["", "the harbour was dredged again"])
 def test_where_ocr_reads_nothing_else_there_is_no_figure(read: str, images: ImageStore) -> None:
     assert len(PageReader(images, OneLineOcr(read)).read(page_with(DRAWN_LINES)).elements) == 1
+
+
+@pytest.mark.parametrize(
+    ("read", "is_new"),
+    [
+        ("dredged the harbour", True),
+        ("again dredged", True),
+        ("harbour was dredged", False),
+        ("the harbour was dredged again and the iong winter of", False),
+        ("dredged", False),
+    ],
+)
+def test_known_words_in_another_order_are_new_as_in_headings(read: str, is_new: bool) -> None:
+    layer = [line("The harbour was dredged again and the long winter of the old pilots was over", 0, 0)]
+    layer += [line("as the harbour was dredged again and again", 0, 20)]
+    assert has_more_text([line(read, 0, 0)], layer) == is_new
 
 
 def test_without_ocr_such_text_is_told(images: ImageStore) -> None:

@@ -1,6 +1,7 @@
 """Compares the text layer of a page with its picture: text that it lacks, and words of it that are not shown."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,8 @@ SPACE = 4.0
 EVERY = 3
 # The least share of words that the text layer lacks, by letters, among those that OCR reads: it reads some wrongly.
 MIN_NEW = 0.1
+# As much for two words in a row; a word that is read wrongly is in two pairs.
+MIN_NEW_PAIRS = 0.4
 # The largest difference of colour, 0 to 255, in a word's place that counts as one colour; the palest words differ more.
 MAX_DIFFERENCE = 8
 # How much of a word's width, on either side, may extend beyond what covers it.
@@ -97,11 +100,20 @@ def _hull(shapes: Shapes, scale: float) -> Box:
 
 
 def has_more_text(read: Iterable[Line], lines: Iterable[Line]) -> bool:
-    """Whether OCR read words that the lines of a text layer lack, not only the same with a letter read wrongly."""
-    known = {word.text.casefold() for line in lines for word in line.words}
-    words = [word.text for line in read for word in line.words]
-    new = sum(len(word) for word in words if word.casefold() not in known)
-    return new > MIN_NEW * sum(map(len, words))
+    """Whether OCR read words that the lines of a text layer lack, not only the same with a letter read wrongly.
+
+    A heading has words of its section, but in another order.
+    """
+    read_words, layer_words = (
+        [[word.text.casefold() for word in line.words] for line in group] for group in (read, lines)
+    )
+    known = set(chain(*layer_words))
+    words = list(chain(*read_words))
+    if sum(len(word) for word in words if word not in known) > MIN_NEW * sum(map(len, words)):
+        return True
+    known_pairs = set(chain(*map(pairwise, layer_words)))
+    pairs = list(chain(*map(pairwise, read_words)))
+    return sum(pair not in known_pairs for pair in pairs) > MIN_NEW_PAIRS * len(pairs)
 
 
 def count_unseen(picture: Raster, lines: Iterable[Line]) -> int:
