@@ -172,7 +172,7 @@ def _parts(line: Line) -> Iterator[Sequence[Word]]:
 def _piece(words: Sequence[Word], with_letters: "_Places", with_digits: "_Places") -> _Piece:
     """Compares letters in the first places, and digits in the others: those of scans are too often misread."""
     compared = [
-        _Compared(_folded(word.text), with_letters.share(word.box), with_digits.share(word.box)) for word in words
+        _Compared(_folded(word.text), with_letters.overlap(word.box), with_digits.overlap(word.box)) for word in words
     ]
     signs = [(sign, word) for word in compared for sign in word.text]
     return _Piece(
@@ -197,7 +197,7 @@ class _Places:
         self._boxes = places[np.argsort(places[:, 1])]
         self._highest = float((places[:, 3] - places[:, 1]).max(initial=0.0))
 
-    def share(self, box: Box) -> bool:
+    def overlap(self, box: Box) -> bool:
         """Whether half of a word is in one of the places, or half of one of them in the word."""
         first, end = np.searchsorted(self._boxes[:, 1], (box[1] - self._highest, box[3]))
         places = self._boxes[first:end]

@@ -26,6 +26,8 @@ EVERY = 3
 MIN_NEW = 0.1
 # As much for two words in a row; a word that is read wrongly is in two pairs.
 MIN_NEW_PAIRS = 0.4
+# Fewer letters may be part of a word by chance.
+MIN_PART = 4
 # The largest difference of colour, 0 to 255, in a word's place that counts as one colour; the palest words differ more.
 MAX_DIFFERENCE = 8
 # How much of a word's width, on either side, may extend beyond what covers it.
@@ -102,18 +104,18 @@ def _hull(shapes: Shapes, scale: float) -> Box:
 def has_more_text(read: Iterable[Line], lines: Iterable[Line]) -> bool:
     """Whether OCR read words that the lines of a text layer lack, not only the same with a letter read wrongly.
 
-    A heading has words of its section, but in another order.
+    A heading has words of its section, but in another order. Parts of the layer's words are not new: where it lies
+    beside what is shown, words are cut. Nor are its words without the spaces between them.
     """
-    read_words, layer_words = (
-        [[word.text.casefold() for word in line.words] for line in group] for group in (read, lines)
-    )
-    known = set(chain(*layer_words))
+    read_words = [[word.text.casefold() for word in line.words] for line in read]
+    layer_words = [[word.text.casefold() for word in line.words] for line in lines]
+    known, layer_text = set(chain(*layer_words)), "\n".join(map("".join, layer_words))
     words = list(chain(*read_words))
-    if sum(len(word) for word in words if word not in known) > MIN_NEW * sum(map(len, words)):
+    new = sum(len(word) for word in words if word not in known and (len(word) < MIN_PART or word not in layer_text))
+    if new > MIN_NEW * sum(map(len, words)):
         return True
-    known_pairs = set(chain(*map(pairwise, layer_words)))
-    pairs = list(chain(*map(pairwise, read_words)))
-    return sum(pair not in known_pairs for pair in pairs) > MIN_NEW_PAIRS * len(pairs)
+    pairs = [first + second for line_words in read_words for first, second in pairwise(line_words)]
+    return sum(pair not in layer_text for pair in pairs) > MIN_NEW_PAIRS * len(pairs)
 
 
 def count_unseen(picture: Raster, lines: Iterable[Line]) -> int:
