@@ -47,7 +47,7 @@ def _count(page: RawPage, start: float, counts: Counter[str], seconds: dict[str,
     """Add what a page, which has been read since `start`, shows beside its text layer."""
     used = used_lines(page, None)
     elements, _ = analyse_layout(used.lines, used.picture, used.page_size)
-    words = [word.box for line in used.lines for word in line.words]
+    words = [word for line in used.lines for word in line.words]
     pictures = [element.box for element in elements if not isinstance(element, LineBlock)]
     read = time.process_time()
     areas = unread_areas(used.picture, words, [*pictures, *page.buttons]) if used.source == "text_layer" else []

@@ -40,7 +40,11 @@ BAND, MIN_IN_ROWS = 1000, 0.2
 # The text layer has lost its spaces if more than this share of its letters are in words longer than any real word.
 RUN_TOGETHER = 0.3
 MAX_WORD_LETTERS = 22
+
 Shapes = npt.NDArray[np.int32]
+"""(n, 4): left, top, width and height, in pixels."""
+Boxes = npt.NDArray[np.float64]
+"""(n, 4): `core.boxes.Box`es, in points."""
 
 
 def shows_unread_text(picture: Raster, words: Sequence[Word]) -> bool:
@@ -48,7 +52,10 @@ def shows_unread_text(picture: Raster, words: Sequence[Word]) -> bool:
 
     Words that have run together count as unread, because OCR finds the spaces between them.
     """
-    return _have_run_together(words) or any(_count_letters(picture, words, by) >= MIN_LETTERS for by in SHRINKINGS)
+    if _have_run_together(words):
+        return True
+    known = word_boxes(words)
+    return any(_count_letters(picture, known, by) >= MIN_LETTERS for by in SHRINKINGS)
 
 
 def count_unread(picture: Raster, words: Sequence[Word]) -> int:
@@ -56,7 +63,7 @@ def count_unread(picture: Raster, words: Sequence[Word]) -> int:
 
     None are where few of the shapes like them are in rows, as in noise.
     """
-    return max(map(count_in_text, letter_shapes(picture, words, 1)))
+    return max(map(count_in_text, letter_shapes(picture, word_boxes(words), 1)))
 
 
 def count_in_text(shapes: Shapes) -> int:
@@ -78,13 +85,13 @@ def _have_run_together(words: Sequence[Word]) -> bool:
     return sum(length for length in lengths if length > MAX_WORD_LETTERS) > RUN_TOGETHER * sum(lengths)
 
 
-def _count_letters(picture: Raster, words: Sequence[Word], shrinking: int) -> int:
-    """The number of letter-sized shapes between two similar ones."""
-    return max(map(_count_in_rows, letter_shapes(picture, words, shrinking)))
+def _count_letters(picture: Raster, known: Boxes, shrinking: int) -> int:
+    """The number of letter-sized shapes between two similar ones, outside the boxes that are known."""
+    return max(map(_count_in_rows, letter_shapes(picture, known, shrinking)))
 
 
-def letter_shapes(picture: Raster, words: Sequence[Word], shrinking: int) -> Iterator[Shapes]:
-    """The letter-sized shapes outside words, downwards: those darker than their ground, and those that are lighter."""
+def letter_shapes(picture: Raster, known: Boxes, shrinking: int) -> Iterator[Shapes]:
+    """The letter-sized shapes outside known boxes, downwards: those darker than their ground, and those lighter."""
     import cv2
 
     pixels, scale = _shrunk(picture.pixels, shrinking), picture.scale / shrinking
@@ -92,7 +99,7 @@ def letter_shapes(picture: Raster, words: Sequence[Word], shrinking: int) -> Ite
     kernel = np.ones((STROKE, STROKE), dtype=np.uint8)
     for side in (cv2.MORPH_BLACKHAT, cv2.MORPH_TOPHAT):
         strokes = cv2.threshold(cv2.morphologyEx(grey, side, kernel), CONTRAST, 255, cv2.THRESH_BINARY)[1]
-        erase_boxes(strokes, word_boxes(words), scale, margin=1.0)
+        erase_boxes(strokes, known, scale, margin=1.0)
         shapes = _of_letter_size(strokes)
         yield shapes[np.argsort(shapes[:, 1], kind="stable")]
 

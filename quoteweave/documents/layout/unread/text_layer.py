@@ -8,7 +8,7 @@ import numpy as np
 
 from quoteweave.core.boxes import Box, hull
 from quoteweave.documents.layout.graphics import erase_boxes, word_boxes
-from quoteweave.documents.layout.unread.letters import CONTRAST, SHRINKINGS, Shapes, count_in_text, letter_shapes
+from quoteweave.documents.layout.unread.letters import CONTRAST, SHRINKINGS, Boxes, Shapes, count_in_text, letter_shapes
 from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.raw_page import Raster
 
@@ -34,12 +34,13 @@ MAX_DIFFERENCE = 8
 EDGE = 0.1
 
 
-def unread_areas(picture: Raster, words: Sequence[Box], occupied: Sequence[Box]) -> list[Box]:
+def unread_areas(picture: Raster, words: Iterable[Word], occupied: Sequence[Box]) -> list[Box]:
     """The boxes of what may be text outside of a text layer's words and of the places that figures and the like occupy.
 
     Shapes in rows like letters are one text with those near them. Words that extend into an element are whole.
     """
-    known = [*words, *occupied]
+    known_words = word_boxes(words)
+    known = np.concatenate([known_words, np.array(occupied, dtype=np.float64).reshape(-1, 4)])
     if not _shows_more(picture, known):
         return []
     shapes = _shapes_outside(picture, known)
@@ -49,25 +50,24 @@ def unread_areas(picture: Raster, words: Sequence[Box], occupied: Sequence[Box])
     numbers, counts = np.unique(groups, return_counts=True)
     texts = [shapes[groups == number] for number in numbers[counts >= MIN_TEXT]]
     texts = [text for text in texts if count_in_text(text) >= MIN_TEXT]
-    areas = [_hull(text, picture.scale) for text in _with_whole_words(texts, picture, words)]
+    areas = [_hull(text, picture.scale) for text in _with_whole_words(texts, picture, known_words)]
     return areas if len(areas) <= MAX_TEXTS else [hull(areas)]
 
 
-def _with_whole_words(texts: Sequence[Shapes], picture: Raster, words: Sequence[Box]) -> Iterator[Shapes]:
+def _with_whole_words(texts: Sequence[Shapes], picture: Raster, known_words: Boxes) -> Iterator[Shapes]:
     """The shapes of each text with all those of the words that it has a part of."""
     if not texts:
         return
-    shapes = _shapes_outside(picture, words)
+    shapes = _shapes_outside(picture, known_words)
     picture_of_words = _group(picture, shapes, SPACE, 0.0)
     numbers = _at(shapes, picture_of_words)
     for text in texts:
         yield np.concatenate([text, shapes[np.isin(numbers, _at(text, picture_of_words)) & (numbers > 0)]])
 
 
-def _shapes_outside(picture: Raster, boxes: Sequence[Box]) -> Shapes:
-    """The shapes like letters outside of boxes, downwards, in pixels of the picture: those of usual and large size."""
-    words = [Word("", box) for box in boxes]
-    shapes = np.concatenate([letters * by for by in SHRINKINGS for letters in letter_shapes(picture, words, by)])
+def _shapes_outside(picture: Raster, known: Boxes) -> Shapes:
+    """The shapes like letters outside of known boxes, downwards: those of usual and of large size."""
+    shapes = np.concatenate([letters * by for by in SHRINKINGS for letters in letter_shapes(picture, known, by)])
     return shapes[np.argsort(shapes[:, 1], kind="stable")]
 
 
@@ -87,11 +87,11 @@ def _at(shapes: Shapes, numbers: "MatLike") -> "MatLike":
     return numbers[shapes[:, 1], shapes[:, 0]]
 
 
-def _shows_more(picture: Raster, known: Sequence[Box]) -> bool:
+def _shows_more(picture: Raster, known: Boxes) -> bool:
     """Whether a row of a picture has edges as of letters outside of known elements: most pages need no search."""
     pixels = picture.pixels[::EVERY, ::EVERY, 1].astype(np.int16)
     edges = (np.abs(np.diff(pixels, axis=1)) > CONTRAST).astype(np.uint8)
-    erase_boxes(edges, word_boxes([Word("", box) for box in known]), picture.scale / EVERY, margin=1.0)
+    erase_boxes(edges, known, picture.scale / EVERY, margin=1.0)
     return int(edges.sum(axis=1, dtype=np.int32).max(initial=0)) >= MIN_TEXT
 
 
