@@ -10,7 +10,15 @@ from quoteweave.core.records import TextSource
 from quoteweave.documents.layout.field_lines import with_fields, without_words_in
 from quoteweave.documents.layout.graphics import erase_boxes, find_graphics, word_boxes
 from quoteweave.documents.layout.unread.tiles import read_large
-from quoteweave.documents.sources.lines import Line, count_letters, is_garbled, may_be_garbled
+from quoteweave.documents.sources.lines import (
+    SURE,
+    Line,
+    are_surely_read,
+    certain_letters,
+    count_letters,
+    is_garbled,
+    may_be_garbled,
+)
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Raster, RawPage
 from quoteweave.documents.sources.shown_words import Shown, compare_with_shown, count_misdrawn
@@ -33,8 +41,6 @@ MIN_ROWS = 4
 MAX_BLANK_DIFFERENCE = 8
 # How far around words, in points, the page may have another colour.
 WORD_MARGIN = 2.0
-# OCR has read words if its mean certainty, by letters, is at least this; for upside-down lines it is some 0.7.
-SURE = 0.85
 # OCR is reported as unsure of a page with so many letters. A line's density counts letters that are as wide as high.
 MIN_UNSURE_LETTERS, MIN_DENSITY = 5, 0.4
 # A page is only taken for turned if so many letters were read. Of the longest lines, so many are tried turned, and the
@@ -150,7 +156,7 @@ def _read_upright(picture: Raster, ocr: Ocr, *, in_tiles: bool) -> tuple[Sequenc
     if turns:
         turned = picture.turned(turns)
         turned_lines = read_large(turned, ocr) if in_tiles else ocr.read(turned)
-        if _certain_letters(turned_lines) >= _certain_letters(lines):
+        if certain_letters(turned_lines) >= certain_letters(lines):
             return turned_lines, turned, turns
     return lines, picture, 0
 
@@ -161,20 +167,19 @@ def _turns(picture: Raster, lines: Sequence[Line], ocr: Ocr) -> int:
     if letters < MIN_TURNED_LETTERS:
         return 0
     on_side = 2 * count_letters(line for line in lines if not line.upright) > letters
-    if _certain_letters(lines) >= SURE * letters:
+    if are_surely_read(lines):
         return 1 if on_side else 0  # OCR itself turns each line that is higher than wide, always in this direction
     turns = 3 if on_side else 2
     longest = sorted(lines, key=lambda line: -len(line.text))[:TRIED]
     cuts = (Raster(picture.cut(line.box, margin=WORD_MARGIN), picture.scale) for line in longest)
     reread = [line for cut in cuts for line in ocr.read(cut.turned(turns))]
-    is_sure = _certain_letters(reread) >= SURE * count_letters(reread)
-    return turns if is_sure and _certain_letters(reread) > BETTER * _certain_letters(longest) else 0
+    return turns if are_surely_read(reread) and certain_letters(reread) > BETTER * certain_letters(longest) else 0
 
 
 def _has_words_of(lines: Sequence[Line], ocr_lines: Sequence[Line]) -> bool:
     """Whether OCR read at least one in four words of the text layer, or nothing of which it is sure."""
     words, ocr_words = _long_words(lines), _long_words(ocr_lines)
-    is_unsure = _certain_letters(ocr_lines) < SURE * max(1, count_letters(ocr_lines))
+    is_unsure = not ocr_lines or not are_surely_read(ocr_lines)
     return is_unsure or 4 * len(words & ocr_words) >= len(words)
 
 
@@ -192,11 +197,6 @@ def _read_share(lines: Sequence[Line]) -> float:
         if count * line.size >= MIN_DENSITY * length
     )
     return sum(sure_lengths) / sum(lengths)
-
-
-def _certain_letters(lines: Sequence[Line]) -> float:
-    """The number of letters, each weighted by how sure OCR is of it."""
-    return sum(line.sureness * len(word.text) for line in lines for word in line.words)
 
 
 def _shows_scan(raster: Raster, lines: Sequence[Line], page_size: tuple[float, float]) -> bool:

@@ -26,6 +26,8 @@ NEXT_LINE = 0.8
 LONG, SHORT = 150, 40
 # A gap wider than this, in font sizes, ends a line: what follows is in another column or table cell.
 COLUMN_GAP = 1.6
+# OCR has read words if its mean certainty, by letters, is at least this; for upside-down lines it is some 0.7.
+SURE = 0.85
 _VOWELS, _AROUND_WORD = frozenset("AEIOUYАЕИОУЭЮЯІ"), lazy_regex(r"^\W+|\W+$")
 # A large initial is a capital, maybe with a quotation mark before it. It has at least so many times the size of the
 # text beside it, and stands lower than that by at least so many of its font sizes.
@@ -189,6 +191,16 @@ def moved(box: Box, x: float, y: float) -> Box:
 def count_letters(lines: Iterable[Line]) -> int:
     """The number of characters in the lines, without spaces."""
     return sum(len(word.text) for line in lines for word in line.words)
+
+
+def certain_letters(lines: Iterable[Line]) -> float:
+    """The number of letters, each weighted by how sure OCR is of it."""
+    return sum(line.sureness * len(word.text) for line in lines for word in line.words)
+
+
+def are_surely_read(lines: Sequence[Line]) -> bool:
+    """Whether OCR is sure of its lines on average, by letters; of upside-down lines it is less sure."""
+    return certain_letters(lines) >= SURE * count_letters(lines)
 
 
 def is_garbled(lines: Sequence[Line]) -> bool:

@@ -15,14 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from quoteweave.core.boxes import Box, area, hull
-from quoteweave.documents.sources.lines import Line, Word, count_letters
+from quoteweave.documents.sources.lines import Line, Word, are_surely_read
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Doubt, Doubtful, Raster
 
 # How many lines are read at most, and from which lead of those that agree, or of those that do not, on no further ones.
 TRIED, LEAD = 6, 2
-# The points around a line that are read with it, and how sure OCR must be of what it reads.
-MARGIN, SURE = 3.0, 0.85
+# The points around a line that are read with it.
+MARGIN = 3.0
 # The shares of letters and of digits that OCR reads likewise if the words are the same. OCR misreads one in a hundred,
 # older text layers one in five, and different sentences have four in ten in common.
 SAME_LETTERS, SAME_DIGITS = 0.6, 0.8
@@ -134,9 +134,8 @@ def _on_level(lines: Iterable[Line], level: tuple[float, float]) -> list[Line]:
 
 def _agreement(piece: _Piece, ocr_lines: Sequence[Line]) -> int:
     """1 if OCR read the piece likewise, -1 if otherwise, 0 if it is unsure or read another script."""
-    sure = sum(line.sureness * count_letters([line]) for line in ocr_lines)
     text = _folded("".join(line.text for line in ocr_lines))
-    if not text or sure < SURE * count_letters(ocr_lines) or _script(text) != _script(piece.text):
+    if not text or not are_surely_read(ocr_lines) or _script(text) != _script(piece.text):
         return 0
     blocks = SequenceMatcher(None, piece.text, text, autojunk=False).get_matching_blocks()
     same = {at for start, _, size in blocks for at in range(start, start + size)}

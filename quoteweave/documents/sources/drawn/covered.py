@@ -22,6 +22,7 @@ import numpy as np
 from quoteweave.core.boxes import Box
 from quoteweave.documents.sources import pdfium
 from quoteweave.documents.sources.drawn.objects import (
+    FAR_APART,
     IDENTITY,
     DrawnText,
     PageDrawing,
@@ -30,6 +31,7 @@ from quoteweave.documents.sources.drawn.objects import (
     box_of,
     clipped,
     is_filled,
+    is_invisible,
     is_rectangle,
     not_drawn,
     opacity,
@@ -60,8 +62,6 @@ UNDER_IMAGE = 0.8
 MAX_COVERS, MAX_LETTERS, MAX_PAIRS = 1000, 20_000, 9_000_000
 # The most characters that are read without those that are covered.
 MAX_REMAINING = 500_000
-# In points: more than the width of any page.
-FAR_APART = 100_000.0
 
 
 class _Layer(NamedTuple):
@@ -178,9 +178,7 @@ def _covered_areas(
 
 def _shown_texts(drawing: PageDrawing) -> dict[int, DrawnText]:
     """The pieces of text that are shown, by their addresses."""
-    mode = pdfium.FPDFTextObj_GetTextRenderMode
-    unseen = {pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP}
-    return {ctypes.addressof(text.raw.contents): text for text in drawing.texts if mode(text.raw) not in unseen}
+    return {ctypes.addressof(text.raw.contents): text for text in drawing.texts if not is_invisible(text.raw)}
 
 
 def _replacements(

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quoteweave.core.boxes import Box
+from quoteweave.core.boxes import Box, area
 from quoteweave.documents.sources import pdfium
 from quoteweave.documents.sources.drawn.digit_shapes import has_another_shape
-from quoteweave.documents.sources.drawn.objects import PageDrawing, Placed, as_shown, box_of
+from quoteweave.documents.sources.drawn.objects import DrawnText, PageDrawing, Placed, as_shown, box_of, is_invisible
 from quoteweave.documents.sources.pdf_text.characters import SPACE, Characters, Floats, Ints, Mask
 from quoteweave.documents.sources.raw_page import Doubt, Doubtful
 
@@ -64,29 +64,21 @@ def _as_box(edges: Floats) -> Box:
 
 def _not_drawn(drawing: PageDrawing) -> list[Box]:
     """The pieces of text that are invisible, or have their middle under an image."""
-    covers = [image for image in drawing.images if _size(image.box) >= MIN_COVER]
+    covers = [image for image in drawing.images if area(image.box) >= MIN_COVER]
     texts = drawing.texts
-    if not covers and not any(_is_invisible(text) for text, *_ in texts[:: len(texts) // SAMPLED + 1]):
+    if not covers and not any(is_invisible(text.raw) for text in texts[:: len(texts) // SAMPLED + 1]):
         return []
     last = max((image.order for image in covers), default=-1)
-    boxes = []
-    for text, order, matrix in texts:
-        if _is_invisible(text) or (order < last and _is_covered(box_of(text, matrix), order, covers)):
-            boxes.append(box_of(text, matrix))
-    return boxes
+    return [
+        box_of(text.raw, text.matrix)
+        for text in texts
+        if is_invisible(text.raw) or (text.order < last and _is_covered(text, covers))
+    ]
 
 
-def _size(box: Box) -> float:
-    return (box[2] - box[0]) * (box[3] - box[1])
-
-
-def _is_invisible(text: Any) -> bool:
-    mode = pdfium.FPDFTextObj_GetTextRenderMode(text)
-    return bool(mode in (pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP))
-
-
-def _is_covered(box: Box, order: int, covers: list[Placed]) -> bool:
+def _is_covered(text: DrawnText, covers: list[Placed]) -> bool:
     """Whether the middle of a text is within an image that is drawn after it."""
+    box, order = box_of(text.raw, text.matrix), text.order
     x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
     return any(
         cover.order > order and cover.box[0] <= x <= cover.box[2] and cover.box[1] <= y <= cover.box[3]
@@ -140,5 +132,5 @@ def _misdrawn(raw: "FPDF_TEXTPAGE", characters: Characters, is_digit: Mask) -> I
         key = ctypes.addressof(font.contents), code
         if key not in known:
             known[key] = has_another_shape(font, code)
-        if known[key] and not _is_invisible(text):
+        if known[key] and not is_invisible(text):
             yield at

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from quoteweave.core.boxes import Box, share_in
-from quoteweave.documents.sources.drawn.objects import PageDrawing
+from quoteweave.documents.sources.drawn.objects import FAR_APART, PageDrawing
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.pdf_text.characters import Characters, Floats, Ints
 
@@ -13,8 +13,6 @@ from quoteweave.documents.sources.pdf_text.characters import Characters, Floats,
 ONE_PLACE, AS_HIGH = 0.5, 0.6
 # The greatest height of a word on a level line, in heights of its tallest letter.
 LEVEL = 1.5
-# In points: more than the width of any page.
-FAR_APART = 100_000.0
 # The most pairs of words of a page, of which one begins before the other ends, that are compared.
 MAX_COMPARED = 100_000
 

@@ -31,6 +31,8 @@ MAX_DRAWN = 100_000
 NEAR_EDGE = 1.0
 # The least shorter side, in points, of an image that shows something, and how many images of a page are examined.
 MIN_IMAGE, MAX_IMAGES = 22.0, 1000
+# In points: more than the width of any page.
+FAR_APART = 100_000.0
 # How many pixels are skipped in a first look at an image.
 STEP = 16
 
@@ -69,6 +71,12 @@ class PageDrawing:
     images: list[Placed] = field(default_factory=list)
     unexamined: int = 0
     """How many lines, rectangles, annotations and words were left out because of a limit."""
+
+
+def is_invisible(text: Any) -> bool:
+    """Whether a piece of text is drawn without ink, as on scans, or only cuts off what is drawn later."""
+    mode = pdfium.FPDFTextObj_GetTextRenderMode(text)
+    return bool(mode in (pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP))
 
 
 def drawn_objects(
