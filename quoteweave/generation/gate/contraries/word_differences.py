@@ -110,7 +110,7 @@ def find_replaced_word(statement: str, sentences: Sequence[str], shown: Set[str]
     Words that are `shown` to be true by numbers are not returned.
     """
     parsed = _Words(statement)
-    if not sentences or has_too_many_words(statement):
+    if not sentences or len(parsed.written) > MAX_WORDS:
         return None
     replaced = [next(_replaced(parsed, _Words(sentence), shown), None) for sentence in sentences]
     return replaced[0] if all(replaced) else None
@@ -118,15 +118,19 @@ def find_replaced_word(statement: str, sentences: Sequence[str], shown: Set[str]
 
 def has_too_many_words(statement: str) -> bool:
     """Whether a statement is too long to be compared word by word."""
-    return len(_Words(statement).written) > MAX_WORDS
+    return len(_written(statement)) > MAX_WORDS
+
+
+def _written(text: str) -> list[str]:
+    text_words = _WORD.findall(normalize_notation(_HYPHENATED.sub("", text)))
+    return [word for word in text_words if word.casefold() not in _UNNOTICED]
 
 
 class _Words:
     """A sentence as words, each as written and as `words` stems it, without articles."""
 
     def __init__(self, text: str) -> None:
-        text_words = _WORD.findall(normalize_notation(_HYPHENATED.sub("", text)))
-        self.written = [word for word in text_words if word.casefold() not in _UNNOTICED]
+        self.written = _written(text)
         self.stems = [stem_of(word) for word in self.written]
 
 
