@@ -103,6 +103,11 @@ class Statement(Record):
         return f"{self.picture} reads{beside} “{self.text.rstrip('.')}”."
 
     @property
+    def heading(self) -> str:
+        """The heading above it: that with which its text begins, in a picture the line above it, else its section's."""
+        return self.above or self.quote.section or ""
+
+    @property
     def cells(self) -> list[tuple[str, str]]:
         """The names of the columns and the texts of all its cells."""
         return [cell for row in self.rows for cell in row.cells]

@@ -173,13 +173,13 @@ def heading_of_times(statement: Statement, question: QuestionTerms) -> frozenset
     What is closed or forbidden then is so in times of rest alone. A date is that of what the heading names, "Next
     meeting".
     """
-    heading, terms = words(statement.above or statement.quote.section or ""), set(question.terms)
+    heading, terms = words(statement.heading), set(question.terms)
     is_asked = question.asks == "date" or (question.asks == "statement" and heading[-1:] == [*question.terms[-1:]])
     is_first = statement.sentence_index == (1 if run_in_heading(statement.quote.text) else 0)
     if not is_first or not is_asked or not heading or SAYS_PAST.search(question.text):
         return frozenset()
     if question.asks == "date" and _IS_DATE.fullmatch(statement.text):
-        is_of_other_time = _AT_OTHER_TIME.match(statement.above or statement.quote.section or "")
+        is_of_other_time = _AT_OTHER_TIME.match(statement.heading)
         return frozenset() if is_of_other_time else frozenset(heading)
     if heading[-1] not in _TIMES:
         return frozenset()

@@ -255,7 +255,7 @@ class AnswerCriteria:
         if not all(label and label <= with_alike for label in labels):
             return False
         other_words = self._subject_words - self._with_alike(frozenset().union(*labels))
-        above = words_of_heading(statement.above or statement.quote.section or "")
+        above = words_of_heading(statement.heading)
         title = self._document_words(statement)
         return other_words <= title | above and (statement.is_of_cells or above <= title | self._subject_words)
 
@@ -280,8 +280,9 @@ class AnswerCriteria:
 
     def _document_words(self, statement: Statement) -> frozenset[str]:
         """The words of the name and the title of a statement's document."""
-        title = self._title_words(statement)
-        return title if is_of_another(statement, self._question) else title.union(name_words(statement.document))
+        if is_of_another(statement, self._question):
+            return frozenset()
+        return self._titles.get(statement.document, frozenset()).union(name_words(statement.document))
 
     def _title_words(self, statement: Statement) -> frozenset[str]:
         """The words of the title of a statement's document, and what it is about by its kind: "the machine"."""
@@ -301,8 +302,7 @@ class AnswerCriteria:
         if analysis.asks == "amount":  # a part of what the heading names may have another weight
             may_be_in_heading = begins_with_act(text, analysis.text)
         if analysis.asks == "steps":  # "To change the hours, turn the knob", under "Night mode"
-            heading = statement.above or statement.quote.section or ""
-            may_be_in_heading = text.startswith("To ") and _WITHOUT.search(heading) is None
+            may_be_in_heading = text.startswith("To ") and _WITHOUT.search(statement.heading) is None
         return may_be_in_heading and statement.quote.kind == "text" and text.endswith((".", "!"))
 
     def _words_of_statement(self, statement: Statement) -> frozenset[str]:

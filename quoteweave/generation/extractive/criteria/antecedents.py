@@ -42,7 +42,7 @@ def is_of_another(statement: Statement, question: QuestionTerms) -> bool:
 
     In a guide to Oslo, "The ferry to Kiel" is no ferry to Oslo.
     """
-    text, heading = statement.text, statement.above or statement.quote.section or ""
+    text, heading = statement.text, statement.heading
     is_heading_asked = not (question.names or question.subject).isdisjoint(words(heading))
     if _OF_ANOTHER.search(text) or (_OF_ANOTHER.search(heading) and not is_heading_asked):
         return True

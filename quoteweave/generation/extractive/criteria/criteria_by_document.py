@@ -67,16 +67,13 @@ class CriteriaByDocument:
             return False
         text, document = self._weighed.terms.text, statement.document
         about = words_of_whole_document(text, self._context, document).union(name_words(document))
-        thing_words, rest = frozenset(words(self._thing["thing"])), self._weighed.terms.subject
+        thing_words, subject = frozenset(words(self._thing["thing"])), self._weighed.terms.subject
         if not thing_words or not thing_words <= about:
             return False
-        heading = statement.above or statement.quote.section or ""
-        heading_words = words_of_heading(heading)
-        other_quotes = (
-            quote for quote in quotes_of(self._context, document) if quote.section != statement.quote.section
-        )
-        if heading_words <= about | rest:
+        if words_of_heading(statement.heading) <= about | subject:
             return True
-        return _NAMES_THING.search(heading) is None and not any(
-            rest - thing_words <= set(quote_words(quote)) for quote in other_quotes
-        )
+        if _NAMES_THING.search(statement.heading) is not None:
+            return False
+        section = statement.quote.section
+        elsewhere = (quote for quote in quotes_of(self._context, document) if quote.section != section)
+        return not any(subject - thing_words <= set(quote_words(quote)) for quote in elsewhere)
