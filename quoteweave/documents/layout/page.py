@@ -267,7 +267,7 @@ def _unread_figures(
     """What may be text that neither the text layer nor a figure, table or button has, in a picture or as outlines."""
     if used.source != "text_layer" or used.is_garbled:
         return []
-    words = (word for line in lines for word in line.words)
+    words = [word for line in lines for word in line.words]
     occupied = [element.box for element in elements if not isinstance(element, LineBlock)]
     return [Figure(box, "figure", ()) for box in unread_areas(used.picture, words, [*occupied, *buttons])]
 
