@@ -186,7 +186,8 @@ def text_in_utf_16_without_a_mark(place: Place) -> bool:
     place.write("a.txt", "Гавань приняла зерно.\n".encode("utf-16-le"))
     place.write("b.txt", WORDS.format("Brede").encode("utf-16-be"))
     place.add()
-    return all(name in place.said for name in ("a.txt", "b.txt")) and place.names() == []
+    guessed = place.said.count("encoding is unknown") == 2 and place.finds("Гавань зерно") and place.finds("Brede")
+    return guessed or (all(name in place.said for name in ("a.txt", "b.txt")) and place.names() == [])
 
 
 @attack
