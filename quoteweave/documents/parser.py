@@ -34,7 +34,7 @@ from quoteweave.documents.worker_pool import WorkerPool, stop_message
 from quoteweave.documents.worker_process import extend_time_limit, lacks_memory
 
 # Changed whenever the same file would give other quotes, pages or words of pages.
-PARSER_VERSION = "48"
+PARSER_VERSION = "49"
 # A file may claim any number of pages without containing them.
 MAX_PAGES = 20_000
 MAX_WARNINGS = 20
@@ -43,7 +43,10 @@ UNKNOWN_SIZE = (612.0, 792.0)
 # The values of the pixels, in three colours, in a picture of a sheet of A4 or US Letter at 144 dpi.
 SHEET_VALUES = 3 * 1224 * 1684
 _PAGE = TypeAdapter(PageContent)
-_PAGE_HAS = lazy_regex(r"page (?P<page>\d+) (?P<problem>has .+?)(?:: (?P<number>[\d,]+))?")
+_PAGE_HAS = lazy_regex(r"page (?P<page>\d+) (?P<problem>(?P<verb>has|shows) .+?)(?:: (?P<number>[\d,]+))?")
+
+# How a warning of a page is said of one other page, and of several.
+VERBS = {"has": ("has", "have"), "shows": ("does", "do")}
 
 
 class ParserSettings(Record):
@@ -318,7 +321,8 @@ def _with_other_pages(warnings: Sequence[str]) -> Iterator[str]:
             continue
         number = sum(int(match["number"].replace(",", "")) for match in same if match["number"])
         pages = f"{'page' if len(same) == 1 else 'pages'} {join_names([match['page'] for match in same])}"
-        yield f"{first}; so {'has' if len(same) == 1 else 'have'} {pages}" + (f": {number:,}" if number else "")
+        verb = VERBS[same[0]["verb"]][len(same) > 1]
+        yield f"{first}; so {verb} {pages}" + (f": {number:,}" if number else "")
 
 
 def _without_names(pages: Sequence[PageContent]) -> list[PageContent]:

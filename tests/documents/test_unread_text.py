@@ -1,13 +1,15 @@
 """Text of a page that its text layer lacks, outside of figures: a picture of text on white, or half of a scan."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
-from made_pages import canvas, ink_words, line, picture, prose
+from made_pages import GREY, canvas, fill, ink_words, line, picture, prose
 
 from quoteweave.collection.stores.content import ImageStore
-from quoteweave.documents.layout.page import DRAWN, PageReader
-from quoteweave.documents.layout.unread.text_layer import has_more_text, unread_areas
+from quoteweave.documents.layout.page import DRAWN, UNREAD, PageReader
+from quoteweave.documents.layout.unread import text_layer
+from quoteweave.documents.layout.unread.text_layer import has_more_text, is_shown_twice, unread_areas
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Raster, RawPage
@@ -17,11 +19,14 @@ DRAWN_LINES = [line("herring was sold for silver behind the chapel", 50, y) for 
 
 
 class OneLineOcr:
-    def __init__(self, text: str) -> None:
-        self.text = text
+    """Reads these texts one after the other, and the last of them again and again."""
+
+    def __init__(self, *texts: str, sureness: float = 1.0) -> None:
+        self.texts, self.sureness = list(texts), sureness
 
     def read(self, picture: Raster) -> list[Line]:
-        return [line(self.text, 0, 0)] if self.text and picture.size else []
+        text = self.texts.pop(0) if len(self.texts) > 1 else self.texts[0]
+        return [replace(line(text, 4, 3), sureness=self.sureness)] if text and picture.size else []
 
 
 def page_with(lines: Sequence[Line]) -> RawPage:
@@ -37,9 +42,33 @@ def test_text_beside_the_text_layer_becomes_a_figure_that_ocr_reads(images: Imag
     assert figure.box[1::2] == pytest.approx((500, 530), abs=6)
 
 
-@pytest.mark.parametrize("read", ["", "the harbour was dredged again"])
-def test_where_ocr_reads_nothing_else_there_is_no_figure(read: str, images: ImageStore) -> None:
-    assert len(PageReader(images, OneLineOcr(read)).read(page_with(DRAWN_LINES)).elements) == 1
+@pytest.mark.parametrize(
+    ("in_layers_place", "figures"),
+    [("the harbour was dredged again in early spring", 1), ("winter of the old pilots", 0), ("", 0)],
+)
+def test_known_words_are_a_figure_if_the_page_also_shows_them_where_the_layer_has_them(
+    in_layers_place: str, figures: int, images: ImageStore
+) -> None:
+    heading = "the harbour was dredged again"
+    page = PageReader(images, OneLineOcr(heading, in_layers_place)).read(page_with([line(heading, 50, 500)]))
+    assert (len(page.elements) - 1, page.warnings) == (figures, ())
+
+
+def test_known_words_are_no_figure_where_they_overlap_those_of_the_layer() -> None:
+    read = [line("harbour was dredged again", 52, 105)]
+    assert not is_shown_twice(read, LAYER, picture(canvas()), OneLineOcr("the harbour was dredged again"))
+
+
+@pytest.mark.parametrize(("read", "sureness", "missed"), [("", 1.0, 78), ("Herning far sliver", 0.6, 16)])
+def test_what_ocr_does_not_read_surely_is_kept_as_a_figure_and_told(
+    read: str, sureness: float, missed: int, images: ImageStore
+) -> None:
+    page = PageReader(images, OneLineOcr(read, sureness=sureness)).read(page_with(DRAWN_LINES))
+    assert [element.ocr_text for element in page.elements] == [None, read]
+    (warning,) = page.warnings
+    said, _, count = warning.partition(": ")
+    assert said == f"page 3 {UNREAD}"
+    assert int(count) >= missed
 
 
 @pytest.mark.parametrize(
@@ -75,6 +104,23 @@ def test_a_page_whose_text_layer_has_all_its_text_says_nothing(ocr: Ocr | None, 
 
 def test_very_many_such_texts_are_read_as_one(images: ImageStore) -> None:
     lines = [line("herring was sold for silver", x, y) for x in (50, 350) for y in range(200, 700, 40)]
+    figures = PageReader(images, OneLineOcr("Herring for silver")).read(page_with(lines)).elements[1:]
+    assert [figure.ocr_text for figure in figures] == ["Herring for silver"]
+
+
+@pytest.mark.parametrize(("rows", "is_told"), [(10, True), (1, False)])
+def test_many_letters_of_a_figure_that_ocr_does_not_read_are_told(rows: int, is_told: bool, images: ImageStore) -> None:
+    pixels = canvas()
+    fill(pixels, (40, 300, 400, 520), GREY)
+    ink_words(pixels, [*LAYER, *(line("herring was sold for silver", 50, 310 + 20 * row) for row in range(rows))])
+    page = PageReader(images, OneLineOcr("")).read(RawPage(2, picture(pixels), lines=LAYER))
+    assert [element.ocr_text for element in page.elements] == [None, ""]
+    assert [warning.startswith(f"page 3 {UNREAD}: ") for warning in page.warnings] == [True] * is_told
+
+
+def test_more_shapes_than_are_grouped_are_read_as_one(images: ImageStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_layer, "MAX_GROUPED", 20)
+    lines = [line("herring was sold for silver", 50, y) for y in (300, 600)]
     figures = PageReader(images, OneLineOcr("Herring for silver")).read(page_with(lines)).elements[1:]
     assert [figure.ocr_text for figure in figures] == ["Herring for silver"]
 

@@ -14,14 +14,14 @@ from quoteweave.documents.charts.values import read_chart
 from quoteweave.documents.layout.analyse import LayoutElement, analyse_layout
 from quoteweave.documents.layout.blocks import BrokenWord, LineBlock, block_of, group_lines, lines_to_rows, text_by_rows
 from quoteweave.documents.layout.figures import Figure
-from quoteweave.documents.layout.reading_order import in_reading_order
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.layout.tables.cells import Table, cells_of
-from quoteweave.documents.layout.unread.letters import count_missed, shows_unread_text
-from quoteweave.documents.layout.unread.text_layer import count_unseen, has_more_text, unread_areas
+from quoteweave.documents.layout.unread.letters import count_missed
+from quoteweave.documents.layout.unread.pictures import PagePictures, PageText, read_pictures
+from quoteweave.documents.layout.unread.text_layer import count_unseen, unread_areas
 from quoteweave.documents.layout.used_lines import UsedLines, used_lines
 from quoteweave.documents.sources.bookmarks import Bookmark
-from quoteweave.documents.sources.lines import Line, Word, moved, translated, with_bullets
+from quoteweave.documents.sources.lines import Line, with_bullets
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Pixels, Raster, RawPage
 
@@ -67,10 +67,10 @@ UNSURE = (
     "was read by OCR, which is unsure of its words; other scripts than Latin and Chinese need their own OCR language"
 )
 """Part of the warning for a page that is in another script, handwritten, or hardly legible."""
-UNREAD = "shows what may be letters that OCR did not read, as small print or handwriting"
+UNREAD = "shows what may be letters that OCR did not read, or not surely, as small print or handwriting"
 """Part of the warning for a page of which OCR read less than it shows."""
-DRAWN = "shows what may be text outside of its text layer and figures, which only OCR reads"
-"""The warning for such text where OCR is off; the number of places follows."""
+DRAWN = "shows what may be text that its text layer lacks, as pictures or outlines, which only OCR reads"
+"""Part of the warning for a page with such text where OCR is off; the number of places follows."""
 WITHOUT_TILES = (
     "has been read without tiles, in which OCR finds small print, as that ran out of memory or ran out of time; "
     "allow more"
@@ -84,8 +84,6 @@ SPLIT_FROM_SHARE = 0.48
 MAX_TEXT_CHARACTERS = 1400
 # The most characters of a table's first row that is repeated above each part of the table.
 MAX_HEAD_CHARACTERS = 200
-# How far, in points, a crop extends beyond its element.
-CROP_MARGIN = 2.0
 FoundLayout = Literal["text", ImageLayout]
 
 
@@ -139,26 +137,19 @@ class PageReader:
         lines, source, raster, size = used.lines, used.source, used.picture, used.page_size
         lines = lines if used.is_garbled else with_bullets(lines)
         layout_elements, left_out = analyse_layout(lines, raster, size)
-        unread = _unread_figures(used, lines, layout_elements, raw.buttons)
-        layout_elements = in_reading_order([*layout_elements, *unread]) if unread and self.ocr else layout_elements
-        page_text = _PageText(
-            raster, source, size, lines, SpatialIndex([word for line in lines for word in line.words])
-        )
-        ocr_lines_of_elements = [self._ocr_lines(layout_element, page_text) for layout_element in layout_elements]
-        page_text = replace(page_text, ocr_lines=[line for lines in ocr_lines_of_elements for line in lines or ()])
+        page_text = PageText(raster, source, size, lines, SpatialIndex([word for line in lines for word in line.words]))
+        outside = _unread_areas(used, lines, layout_elements, raw.buttons)
+        pictures = read_pictures(page_text, layout_elements, outside, self.ocr, in_tiles=self.in_tiles)
+        page_text = replace(page_text, ocr_lines=[line for lines in pictures.ocr_lines for line in lines or ()])
         elements: list[PageElement] = []
         words = ReadingOrderWords()
-        for layout_element, ocr_lines in zip(layout_elements, ocr_lines_of_elements, strict=True):
-            if layout_element in unread and not has_more_text(ocr_lines or (), lines):
-                continue
+        for layout_element, ocr_lines in zip(pictures.elements, pictures.ocr_lines, strict=True):
             elements += self._page_elements(layout_element, page_text, ocr_lines)
             words.add(layout_element, ocr=source == "ocr")
             words.add_lines(ocr_lines or (), ocr=True)
         if used.is_scan:
             elements.append(self._whole_page(raster, size, text_by_rows(lines) if used.is_read else None))
-        drawn = (f"{DRAWN}: {len(unread)}",) if unread and not self.ocr else ()
-        doubts = (*left_out, *self._doubts(used), *drawn)
-        warnings = (*raw.warnings, *(f"page {raw.number + 1} {doubt}" for doubt in doubts))
+        doubts = (*left_out, *self._doubts(used, pictures))
         shown = tuple(replace(element, box=used.box_as_shown(element.box)) for element in elements)
         return PageContent(
             raw.number,
@@ -166,14 +157,14 @@ class PageReader:
             label=raw.label,
             source=source,
             elements=shown,
-            warnings=warnings,
+            warnings=(*raw.warnings, *(f"page {raw.number + 1} {doubt}" for doubt in doubts)),
             bookmarks=raw.bookmarks,
             words=words.packed(raw.number, used.box_as_shown),
             rotation=raw.rotation,
         )
 
     def _page_elements(
-        self, layout_element: LayoutElement, page_text: "_PageText", ocr_lines: Sequence[Line] | None
+        self, layout_element: LayoutElement, page_text: PageText, ocr_lines: Sequence[Line] | None
     ) -> Sequence[PageElement]:
         """The page elements made from a layout element; `ocr_lines` are those that OCR read on it."""
         if isinstance(layout_element, LineBlock):
@@ -188,24 +179,8 @@ class PageReader:
             image = self._with_values(image, layout_element, page_text, ocr_lines)
         return [image, *(self._image(part, page_text, ocr_lines) for part in parts)]
 
-    def _ocr_lines(self, element: LayoutElement, page_text: "_PageText") -> Sequence[Line] | None:
-        """Lines that OCR reads on an image element, in page coordinates; None if the text layer has its text."""
-        if (
-            isinstance(element, LineBlock)
-            or self.ocr is None
-            or page_text.source == "ocr"
-            or page_text.is_shown_whole(element)
-        ):
-            return None
-        box = page_text.box_of(element)
-        crop = Raster(page_text.raster.cut(box, margin=CROP_MARGIN), page_text.raster.scale)
-        if not shows_unread_text(crop, page_text.words_on(box)):
-            return None
-        x, y = _corner(box)
-        return [translated(line, x, y) for line in self.ocr.read(crop)]
-
     def _with_values(
-        self, element: PageElement, figure: Figure, page_text: "_PageText", ocr_lines: Sequence[Line] | None
+        self, element: PageElement, figure: Figure, page_text: PageText, ocr_lines: Sequence[Line] | None
     ) -> PageElement:
         """Pair labels and values of a figure; if the pairs are certain, it becomes a chart with them as its text."""
         chart = read_chart(page_text.raster, element.box, figure.lines, page_text.lines)
@@ -225,7 +200,7 @@ class PageReader:
         key = element.image if box == element.box else self._store_crop(box, page_text)
         return replace(element, found_as="chart", box=box, text=text, ocr_text=ocr_text, image=key)
 
-    def _doubts(self, used: UsedLines) -> Iterator[str]:
+    def _doubts(self, used: UsedLines, pictures: PagePictures) -> Iterator[str]:
         """Reasons why the page's text may be wrong, or may not be what it shows."""
         if used.is_garbled:
             yield GARBLED
@@ -233,18 +208,20 @@ class PageReader:
             yield f"{UNSEEN}: {unseen:,}"
         yield from used.doubts
         is_counted = used.is_read and used.source != "text_layer" and not (used.is_unsure and self.in_tiles)
-        missed = count_missed(used.picture, used.lines) if is_counted else 0
+        missed = pictures.missed + (count_missed(used.picture, used.lines) if is_counted else 0)
         if used.is_unsure:
             yield UNSURE
         elif missed:
             yield f"{UNREAD}: {missed:,}"
         if missed and not self.in_tiles:
             yield WITHOUT_TILES
+        if pictures.unread:
+            yield f"{DRAWN}: {pictures.unread:,}"
 
-    def _store_crop(self, box: Box, page_text: "_PageText") -> str:
-        return self.images.put(encode_image(page_text.raster.cut(box, margin=CROP_MARGIN)), suffix=".png")
+    def _store_crop(self, box: Box, page_text: PageText) -> str:
+        return self.images.put(encode_image(page_text.crop(box)), suffix=".png")
 
-    def _image(self, element: PageElement, page_text: "_PageText", ocr_lines: Sequence[Line] | None) -> PageElement:
+    def _image(self, element: PageElement, page_text: PageText, ocr_lines: Sequence[Line] | None) -> PageElement:
         """Store the crop and add the OCR text; a part of a large image gets its share of the whole image's text."""
         key = self._store_crop(element.box, page_text)
         if page_text.source == "ocr":
@@ -261,46 +238,15 @@ class PageReader:
         return PageElement("page", (0.0, 0.0, *page_size), "", image=key, ocr_text=ocr_text)
 
 
-def _unread_figures(
+def _unread_areas(
     used: UsedLines, lines: Iterable[Line], elements: Iterable[LayoutElement], buttons: Iterable[Box]
-) -> list[Figure]:
+) -> list[Box]:
     """What may be text that neither the text layer nor a figure, table or button has, in a picture or as outlines."""
     if used.source != "text_layer" or used.is_garbled:
         return []
     words = [word for line in lines for word in line.words]
     occupied = [element.box for element in elements if not isinstance(element, LineBlock)]
-    return [Figure(box, "figure", ()) for box in unread_areas(used.picture, words, [*occupied, *buttons])]
-
-
-@dataclass(frozen=True, slots=True)
-class _PageText:
-    """A page and its text, from which the crops of elements are cut."""
-
-    raster: Raster
-    source: TextSource
-    page_size: tuple[float, float]
-    lines: Sequence[Line]
-    words: SpatialIndex[Word]
-    ocr_lines: Sequence[Line] = ()  # all lines on pictures of a page with a text layer
-
-    def box_of(self, element: Figure | Table) -> Box:
-        """The box of the element's crop."""
-        return _with_margin(element.box, self.page_size, margin=0.0 if isinstance(element, Table) else 3.0)
-
-    def is_shown_whole(self, element: Figure | Table) -> bool:
-        """Whether it fills a scanned page, so that the whole-page quote already shows it."""
-        return self.source != "text_layer" and area(self.box_of(element)) > 0.9 * self.page_size[0] * self.page_size[1]
-
-    def words_on(self, box: Box) -> list[Word]:
-        """The words on the crop of a box, in coordinates of the crop."""
-        x, y = _corner(box)
-        near = self.words.intersecting(box, CROP_MARGIN)
-        return [Word(word.text, moved(word.box, -x, -y)) for word in near]
-
-
-def _corner(box: Box) -> tuple[float, float]:
-    """The top left corner of the crop of a box, in page coordinates."""
-    return max(0.0, box[0] - CROP_MARGIN), max(0.0, box[1] - CROP_MARGIN)
+    return unread_areas(used.picture, words, [*occupied, *buttons])
 
 
 def _text_element(block: LineBlock) -> PageElement:
@@ -326,14 +272,6 @@ def split_long_block(block: LineBlock) -> list[LineBlock]:
     edges = [round(i * len(block.lines) / count) for i in range(count + 1)]
     first, *following = (block_of(block.lines[a:b]) for a, b in itertools.pairwise(edges) if b > a)
     return [replace(first, begins_item=block.begins_item), *following]
-
-
-def _with_margin(box: Box, page_size: tuple[float, float], *, margin: float) -> Box:
-    """Extend the box by the margin and clip it to the page; the margin shows that nothing is cut off."""
-    low = (max(0.0, edge - margin) for edge in box[:2])
-    high = (min(side, edge + margin) for side, edge in zip(page_size, box[2:], strict=True))
-    x1, y1, x2, y2 = (*low, *high)
-    return (x1, y1, x2, y2)
 
 
 def _image_parts(image: PageElement, element: Figure | Table, page_size: tuple[float, float]) -> list[PageElement]:

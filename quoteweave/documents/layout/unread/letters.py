@@ -58,6 +58,14 @@ def shows_unread_text(picture: Raster, words: Sequence[Word]) -> bool:
     return any(_count_letters(picture, known, by) >= MIN_LETTERS for by in SHRINKINGS)
 
 
+def is_likely_text(picture: Raster) -> bool:
+    """Whether the image has letters, and is no photograph, which has shapes like them."""
+    unknown = word_boxes(())
+    return any(
+        count_in_text(shapes) >= MIN_LETTERS for by in SHRINKINGS for shapes in letter_shapes(picture, unknown, by)
+    )
+
+
 def count_unread(picture: Raster, words: Sequence[Word]) -> int:
     """Count what may be letters outside the boxes of `words`, which are relative to the image.
 
@@ -73,9 +81,9 @@ def count_in_text(shapes: Shapes) -> int:
     return in_rows if in_rows >= MIN_IN_ROWS * len(shapes) else 0
 
 
-def count_missed(picture: Raster, lines: Iterable[Line]) -> int:
-    """Count what may be letters that OCR missed; 0 if they are few beside those that it read."""
-    words = [word for line in lines for word in line.words]
+def count_missed(picture: Raster, lines: Iterable[Line], known: Iterable[Word] = ()) -> int:
+    """Count what may be letters that OCR missed; 0 if they are few beside those that it read, and other known words."""
+    words = [*(word for line in lines for word in line.words), *known]
     unread = count_unread(picture, words)
     return unread if unread >= max(MIN_UNREAD, UNREAD_SHARE * (unread + sum(len(word.text) for word in words))) else 0
 

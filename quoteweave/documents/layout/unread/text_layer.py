@@ -8,16 +8,18 @@ import numpy as np
 
 from quoteweave.core.boxes import Box, hull
 from quoteweave.documents.layout.graphics import erase_boxes, word_boxes
+from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.layout.unread.letters import CONTRAST, SHRINKINGS, Boxes, Shapes, count_in_text, letter_shapes
 from quoteweave.documents.sources.lines import Line, Word
+from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Raster
 
 if TYPE_CHECKING:
     from cv2.typing import MatLike
 
-# Letters this near to each other, in points, are one text, which is of so many at least; of more shapes, none is. More
-# texts are read as one, as OCR takes as long for a small picture as for some lines of a large one.
-NEAR, MIN_TEXT, MAX_EXAMINED, MAX_TEXTS = 16.0, 12, 20_000, 20
+# Letters this near to each other, in points, are one text, which is of so many at least. More texts, or all texts of
+# more shapes, are read as one: OCR takes as long for a small picture as for some lines of a large one.
+NEAR, MIN_TEXT, MAX_GROUPED, MAX_TEXTS = 16.0, 12, 20_000, 20
 # How far apart, in points, the letters of a word may be, or two words that are kept together.
 SPACE = 4.0
 # Edges are looked for in every third pixel; a letter has at least one in a row.
@@ -28,6 +30,8 @@ MIN_NEW = 0.1
 MIN_NEW_PAIRS = 0.4
 # Fewer letters may be part of a word by chance.
 MIN_PART = 4
+# The points around a line that are read with it, and the least share of its letters that OCR reads if it shows them.
+LINE_MARGIN, SAME = 3.0, 0.6
 # The largest difference of colour, 0 to 255, in a word's place that counts as one colour; the palest words differ more.
 MAX_DIFFERENCE = 8
 # How much of a word's width, on either side, may extend beyond what covers it.
@@ -44,8 +48,10 @@ def unread_areas(picture: Raster, words: Iterable[Word], occupied: Sequence[Box]
     if not _shows_more(picture, known):
         return []
     shapes = _shapes_outside(picture, known)
-    if not MIN_TEXT <= len(shapes) <= MAX_EXAMINED:
+    if len(shapes) < MIN_TEXT:
         return []
+    if len(shapes) > MAX_GROUPED:
+        return [_hull(shapes, picture.scale)] if count_in_text(shapes) else []
     groups = _at(shapes, _group(picture, shapes, NEAR, NEAR))
     numbers, counts = np.unique(groups, return_counts=True)
     texts = [shapes[groups == number] for number in numbers[counts >= MIN_TEXT]]
@@ -116,6 +122,37 @@ def has_more_text(read: Iterable[Line], lines: Iterable[Line]) -> bool:
         return True
     pairs = [first + second for line_words in read_words for first, second in pairwise(line_words)]
     return sum(pair not in layer_text for pair in pairs) > MIN_NEW_PAIRS * len(pairs)
+
+
+def is_shown_twice(read: Iterable[Line], lines: Sequence[Line], picture: Raster, ocr: Ocr) -> bool:
+    """Whether words that OCR read in one place of a page are also shown where the text layer has them, as of headings.
+
+    Where a layer lies beside what the page shows, there are other words in its places, or none.
+    """
+    layer = SpatialIndex(lines)
+    words = [word for line in read for word in line.words]
+    moved = [
+        word.text.casefold()
+        for word in words
+        if not any(word.text.casefold() in _joined(line) for line in layer.intersecting(word.box))
+    ]
+    if sum(map(len, moved)) <= MIN_NEW * sum(len(word.text) for word in words):
+        return False
+    top = min(word.box[1] for word in words)
+    counterpart = max(lines, key=lambda line: (_count_shared(moved, _joined(line)), -abs(line.box[1] - top)))
+    place = Raster(np.ascontiguousarray(picture.cut(counterpart.box, margin=LINE_MARGIN)), picture.scale)
+    shared = [word for word in moved if word in _joined(counterpart)]
+    shown = "".join(map(_joined, ocr.read(place)))
+    return _count_shared(shared, shown) > SAME * sum(map(len, shared))
+
+
+def _joined(line: Line) -> str:
+    return "".join(word.text for word in line.words).casefold()
+
+
+def _count_shared(words: Iterable[str], text: str) -> int:
+    """The number of letters in those of the words that the text has."""
+    return sum(len(word) for word in words if word in text)
 
 
 def count_unseen(picture: Raster, lines: Iterable[Line]) -> int:
