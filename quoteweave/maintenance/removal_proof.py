@@ -259,13 +259,17 @@ def _traces_in_milvus(folder: CollectionFolder, search_terms: _SearchTerms) -> I
     if not paths:
         return
     try:
-        from pyarrow import parquet
+        from pyarrow import ArrowException, parquet
     except ImportError:
         raise MissingExtra("pyarrow", "parquet") from None
     with folder.catalog.read() as db:
         rows = {row for (row,) in db.execute("SELECT row FROM quotes")}
     for path in paths:
-        table = parquet.read_table(path, columns=["row", "document", "quote"])
+        try:
+            table = parquet.read_table(path, columns=["row", "document", "quote"])
+        except (ArrowException, OSError) as error:
+            yield f"{path} cannot be searched: {error}"
+            continue
         if not rows.issuperset(table.column("row").to_pylist()):
             yield f"{path} holds vectors of quotes that are gone"
         text = json.dumps([table.column(name).unique().to_pylist() for name in ("document", "quote")])

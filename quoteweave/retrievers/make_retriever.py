@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.stores.generations import try_read_manifest
+from quoteweave.collection.stores.generations import read_plan
 from quoteweave.core.errors import UsageError, by_setting
 from quoteweave.core.protocols import Encoder, ImageProvider, Retriever, ScoresPages
 from quoteweave.endpoints.connection import RetryOptions
@@ -43,8 +43,9 @@ def resolve_built_spec(text: str, collection: Collection, notify: Callable[[str]
     spec = parse_spec(text)
     # A spec that names its checkpoint or its endpoint's address is no short name.
     is_complete = spec.checkpoint is not None or spec.url is not None
-    manifests = [] if is_complete else [try_read_manifest(state) for state in collection.indexes()]
-    built = {manifest.spec for manifest in manifests if manifest is not None}
+    # The plan names the spec of a damaged index too: else another one would be used in its place.
+    plans = [] if is_complete else [read_plan(state) for state in collection.indexes()]
+    built = {plan.spec for plan in plans if plan is not None}
     if not built or str(spec) in built:
         return text
     fitting = [built_spec for built_spec in map(parse_spec, sorted(built)) if _fits_spec(built_spec, spec)]

@@ -75,6 +75,13 @@ def leave_segment(root: Path) -> None:
     write_segment(root / "lexical", segment)
 
 
+def leave_cut_parquet(root: Path) -> None:
+    """A file of the embedded Milvus that was cut short."""
+    path = root / "milvus" / "collections" / "rows.parquet"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"PAR1" + b"\0" * 96)
+
+
 @pytest.mark.parametrize(
     ("leave", "told"),
     [
@@ -87,6 +94,7 @@ def leave_segment(root: Path) -> None:
         (lambda root: (root / "sources" / ("ab" * 32)).write_text(""), "is referred to by nothing"),
         (lambda root: unseal(root / "catalog.sqlite", b"\0" * 100 + b"goldammer"), "catalog.sqlite holds words of it"),
         (leave_segment, ".seg holds words of it (goldamm, rotkehlchen)"),
+        (leave_cut_parquet, "rows.parquet cannot be searched: "),
         (lambda root: (root / "zaunkönig.txt.rotkehlchen").write_text(""), "the path"),
     ],
 )

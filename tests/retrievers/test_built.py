@@ -7,6 +7,7 @@ import pytest
 from made_collections import make_collection
 
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.stores.generations import MANIFEST, spec_of
 from quoteweave.core.errors import UsageError
 from quoteweave.index.encoder_index import EncoderIndex, make_plan
 from quoteweave.retrievers.make_retriever import resolve_built_spec
@@ -64,3 +65,11 @@ def test_where_several_fit_they_are_listed(build: Build) -> None:
         ):
             resolve_built_spec("minilm", collection)
         assert resolve_built_spec("bge", collection) == "bge"
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda manifest: manifest.write_bytes(b"\0")])
+def test_a_short_name_means_its_damaged_index_and_no_other(build: Build, damage: Callable[[Path], object]) -> None:
+    with build(["minilm=/m", "minilm=/m@vlm_text"]) as collection:
+        state = next(state for state in collection.indexes() if spec_of(state) == "minilm=/m")
+        damage(state.folder / MANIFEST)
+        assert resolve_built_spec("minilm", collection) == "minilm=/m"
