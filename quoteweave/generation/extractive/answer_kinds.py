@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Callable, Mapping, Set
-from decimal import Decimal
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import CONTACT, AnswerType, field_of_term, with_words_alike, words_alike
+from quoteweave.core.text.question_analysis import CONTACT, AnswerType, field_of_term, with_words_alike
 from quoteweave.core.text.question_words import Quantity
-from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
+from quoteweave.core.text.tokens import WORD, words
 from quoteweave.core.text.units import dimensions_in, find_unit
 from quoteweave.generation.answer_text import is_code
 from quoteweave.generation.extractive.acts.asked_acts import text_of_asked_act
 from quoteweave.generation.extractive.acts.doers import tells_doer
 from quoteweave.generation.extractive.acts.instructions import instructs, tells_to_do
-from quoteweave.generation.extractive.acts.opposites import counted_noun, has_none
+from quoteweave.generation.extractive.acts.opposites import has_none
 from quoteweave.generation.extractive.acts.prepositions import asks_whom, tells_after_preposition
 from quoteweave.generation.extractive.acts.stated_amounts import (
     asks_change,
@@ -22,19 +21,18 @@ from quoteweave.generation.extractive.acts.stated_amounts import (
     new_facts,
     new_numbers,
     own_amounts,
-    own_counts,
     tells_how,
 )
 from quoteweave.generation.extractive.acts.stated_reasons import tells_reason
 from quoteweave.generation.extractive.acts.times import is_headed_by_time, tells_occasion, tells_time_of_its_own
 from quoteweave.generation.extractive.asked_nouns import EXAMPLE, IN_EXAMPLE, is_substantive
+from quoteweave.generation.extractive.criteria.counts import counted_numbers
 from quoteweave.generation.extractive.foreign.kinds import tells_foreign_kind
 from quoteweave.generation.extractive.named.answer_names import ASKS_WHO_DID, names_colour, names_person
 from quoteweave.generation.extractive.named.places import names_place
 from quoteweave.generation.extractive.named.prices import MONEY_IN_WORDS, tells_free
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.extractive.tables.row_lookup import PERSON, name_other_doers
-from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.dates import NAMES_WEEKDAY, RECENT_YEAR
 from quoteweave.generation.gate.facts import normalize_notation, read_evidence
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
@@ -54,8 +52,6 @@ DEFINED_WITHIN = 25
 """A sentence defines a word if "is" or the like follows within so many characters."""
 NAMED_WITHIN = 6
 """All that "which" stands for must be among so many words before it."""
-COUNTED_WORDS = 3
-"""So many words after a number may name what it counts."""
 
 _DEFINES = lazy_regex(
     r"^\s*\(|\b(?:is|are|means?|refers? to|stands? for|defined|denotes?|known as|called|bedeutet|ist|sind|est|es)\b",
@@ -75,7 +71,6 @@ _OF_UNIT = lazy_regex(r"\W*how\s+much\s+(\w+)", re.IGNORECASE)
 _APPOSITION = lazy_regex(r",\s+((?:(?:the|an?|our|its)\s+)?[A-ZÀ-Þ][^,;:]{1,60}),\s+(?=[a-zß-ÿ]+s\b)")
 _WHICH_IS = lazy_regex(r",(?=\s+(?:which|who)\s+(?:is|are|was|were|has|have|had|can)\b)")
 _UNTIL = lazy_regex(r"\b(?:until|till|through)\s", re.IGNORECASE)
-_JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
 # "Students whose results are poor must take three modules" does not tell how many modules students must take, nor does
 # "Includes 20 outlet stores" tell how many stores there are.
 _BEGINS_WITH_CASE = lazy_regex(
@@ -150,42 +145,11 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     return tells and (is_of_cells or tells_after_preposition(text, question))
 
 
-def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
-    """The numbers of a statement that precede what the question counts."""
-    noun = counted_noun(question.text)
-    nouns, unit = words(noun), find_unit((noun.split() or [""])[-1])  # "15 yrs" are years
-    text = statement.text if statement.is_of_cells else own_counts(statement.text, question.text)
-    amounts = [amount for amount in new_facts(text, question.text)[1] if not amount.year] if nouns else []
-    # The "$5 billion share programme" has no 5 billion shares.
-    amounts = [amount for amount in amounts if not amount.is_money or amount.text[0].isdigit()]
-    alike = {*nouns[-1:], *(words_alike(nouns[-1]) if nouns else ())}
-    counted = (
-        amount for amount in amounts if (unit and amount.unit == unit) or alike & set(_words_after(amount, text))
-    )
-    return frozenset(amount.value for amount in counted)
-
-
 def _has_count(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a number precedes the thing that is counted, or stands in a table's row about it."""
     if statement.is_of_cells or "number" in statement.words:  # "The number of columns is 2000."
         return bool(new_numbers(statement, question))
     return bool(counted_numbers(statement, question)) or has_none(statement.text, question.text)
-
-
-def _words_after(amount: Amount, text: str) -> list[str]:
-    """What an amount counts: at most three words after it, up to the first stop word or punctuation mark."""
-    words_alone = normalize_notation(text)
-    place = re.search(rf"(?<![\w.,]){re.escape(amount.text)}(?!\d)", words_alone, re.IGNORECASE)
-    following_words: list[str] = []
-    following = _JOINED.sub(r"\1 ", words_alone[place.start() :]) if place else ""
-    for word in following.split()[1 : 1 + COUNTED_WORDS]:
-        bare = word.strip("()“”\"'")
-        if bare.casefold() in STOP_WORDS:
-            break
-        following_words += words(bare)
-        if not bare[-1:].isalnum():
-            break
-    return following_words
 
 
 def _names_quantity(statement: Statement, quantity: Quantity) -> bool:

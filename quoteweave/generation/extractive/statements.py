@@ -276,6 +276,13 @@ def title_words(context: Context, document: str) -> frozenset[str]:
     return (years if len(years) == 1 else frozenset()) if _ALTERNATIVES.search(title) else frozenset(words(title))
 
 
+def names_whole_title(question: str, title: str) -> bool:
+    """Whether a question has the words of a title on both sides of each "and": "the Rowing and Canoe Club"."""
+    parts = [words(part) for part in _ALTERNATIVES.split(title)]
+    beside = {stem for left, right in itertools.pairwise(parts) for stem in (*left[-1:], *right[:1])}
+    return bool(beside) and beside.issubset(words(question))
+
+
 def is_headed_by(quote: Quote, question: QuestionTerms) -> bool:
     """Whether the title above a quote is the question, or what it asks about: "What Is Ownership?", "Ownership rules".
 

@@ -79,8 +79,8 @@ _IN_A_CASE = lazy_regex(r"(?:^\W*(?:should|when|whenever)|\b(?:if|unless|whether
 _AFTER_COMMA, _PARTICIPLE = lazy_regex(r",\s*$"), lazy_regex(r"(?:[ewo]n|[dt])$")
 _DUTY = lazy_regex(r"\b(?:has|have|needs?|had)\s+to\s+", re.IGNORECASE)
 _ENDS_NOUNS = lazy_regex(
-    rf",(?!\d)|[(;:–—]|\s(?:{PREPOSITIONS}|that|which|who|whose|where|when|while|because|if|as|and|or|but|every"
-    r"|each|once|twice|is|are|was|were|has|have|had|will)\b",
+    rf",(?!\d)|[(;:–—]|\s(?:{PREPOSITIONS}|that|which|who|whose|where|when|while|because|if|as|or|but|every|each|once"
+    r"|twice|is|are|was|were|has|have|had|will|and(?!\s+(?-i:[A-ZÀ-Þ])))\b",  # "Rowing and Canoe Club" is one name
     re.IGNORECASE,
 )
 # Things in a list, such as "The roof, the walls and the boiler": each has a few words and at most one article.

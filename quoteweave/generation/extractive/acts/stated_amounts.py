@@ -111,9 +111,9 @@ _PRICE_OF_ACT = lazy_regex(
 )
 _ASKS_COST = lazy_regex(r"\W*(?:how\s+much|what)\s+(?:does|do|did)\b.*\bcost\b", re.IGNORECASE)
 _FOR = lazy_regex(r"\bfor\s+(?:(?:an?|the|each|every)\s+)?(?P<what>[^\W\d_]{3,})", re.IGNORECASE)
-# The number of a whole, of which others are counted: "none of the 30 rooms", "of 300 children few".
+# The number of a whole, of which others are counted: "none of the 30 rooms", "the fourth of 7", "of 300 children few".
 _NUMBER_OF_WHOLE = lazy_regex(
-    rf"(?P<part>\b(?:\d[\d.,]*|one|{FEW}|none|some|few|half|most|many|not\s+one|any|thirds?|quarters?|per\s?cent)\s+"
+    rf"(?P<part>\b(?:\d[\d.,]*|one|{FEW}|none|some|few|half|most|many|not\s+one|any|first|second|\w+th|thirds?|quarters?|per\s?cent)\s+"
     r"|%\s+|(?:^|[,;])\s*)"
     rf"of\s+(?:(?:the|its|our|their|these|those)\s+)?(?:\d[\d.,]*|{FEW})\s+(?=[^\W\d_]{{3,}}s\b|children|people|men\b|women)",
     re.IGNORECASE,

@@ -8,7 +8,7 @@ Requirements on a statement, together with its quote and what is above it (capti
   collection has: a sentence on wool does not answer a question about coal;
 - it has most of the weight of what the question is about: `MIN_COVERAGE` in the sentence itself, `AROUND` times that
   with what is above it;
-- it is not about the opposite ("the up button" where the question asks for "the down button");
+- it is not about the opposite ("the up button" where the question asks for "the down button"), nor of another owner;
 - words that are adjacent in the question are adjacent in it ("long-term debt"), unless one is the act ("when was the
   survey conducted");
 - it is no question itself, and no line of a table of contents;
@@ -57,6 +57,7 @@ from quoteweave.generation.extractive.asked_nouns import asked_noun, is_entry
 from quoteweave.generation.extractive.criteria.adjacent_words import adjacent_pairs, implied_by_article, keeps_adjacent
 from quoteweave.generation.extractive.criteria.antecedents import is_of_another, words_for_us, words_named_before
 from quoteweave.generation.extractive.criteria.document_years import DocumentYears
+from quoteweave.generation.extractive.criteria.owners import Owners
 from quoteweave.generation.extractive.foreign.kinds import words_with_value
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.named.answer_names import asks_colour
@@ -154,6 +155,7 @@ class AnswerCriteria:
         self._nouns_for_document = whole_document_nouns(text)
         self._titles = {name: words_of_whole_document(text, context, name) for name in self._documents}
         self._years = DocumentYears(question, self._documents, self._titles)
+        self._owners = Owners(question, context)
         nouns = {word for match in _NOUN_BEHIND_SMALL_WORD.finditer(text) for word in words(match[1])}
         seasons = _IN_SEASON.findall(text)
         self._names_and_seasons = question.names.union(set(words(" ".join(seasons))) & self._subject_words)
@@ -172,7 +174,7 @@ class AnswerCriteria:
         covered_words = self._words_of_statement(statement)
         if not self._covers(statement, covered_words, clearly_first=clearly_first):
             return False
-        if self._tells_contrary(statement) or self._tells_otherwise(statement):
+        if self._tells_contrary(statement) or self._tells_otherwise(statement) or self._owners.is_another(statement):
             return False
         keeps_together = (
             statement.is_of_cells

@@ -12,8 +12,13 @@ from quoteweave.generation.extractive.named.answer_names import ASKS_WHO_DID
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.dates import RECENT_YEAR
 from quoteweave.generation.relevance import QuestionTerms, says_all
+from quoteweave.generation.sentences import split_sentences
 
 _SAYS_WE = lazy_regex(r"We\s")
+_WE = lazy_regex(r"\b(?:(?i:we|our|my|wir|unser\w*|ich|mein\w*|nous|notre|nos|je)|us|I)\b")
+_QUOTED = lazy_regex(r"“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|\"[^\"]*(?:\"|$)|«[^»]*(?:»|$)")
+# "Letter from a resident", "Complaint of a member", "Leserbrief von Ada Byron"
+_WRITTEN_BY = lazy_regex(r"\b(?:(?:from|by|von|vom)\s|(?:of\s+an?|eine[rs])\s).+", re.IGNORECASE)
 _OF_ANOTHER = lazy_regex(r"\b(?:(?:the|our)\s+other|another|neighbou?ring)\b", re.IGNORECASE)
 _DIRECTION = lazy_regex(r"\b(?P<way>to|from)\s+(?P<place>[A-ZÀ-Þ]\w+)")
 _ABOUT_OTHERS = lazy_regex(r"\b(?:to|for|about|on|with|against|from)\s.*", re.IGNORECASE)
@@ -60,3 +65,20 @@ def words_for_us(statement: Statement, question: QuestionTerms, context: Context
     title = context.titles.get(statement.document, "")
     people = _ABOUT_OTHERS.search(title)
     return frozenset(name_words(statement.document)).union(words(title)).difference(words(people[0]) if people else ())
+
+
+def says_we_of_others(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a speaker who is quoted says "we", or the writer of a letter, and the question does not name them.
+
+    'A farmer said: "We keep 95 cows."' tells how many the farmer keeps, and not the dairy whose report it is.
+    """
+    quote, at = statement.quote, statement.sentence_index
+    sentences = split_sentences(quote.text) if quote.kind == "text" else []
+    if at >= len(sentences):
+        return False
+    text, start, end = sentences[at]
+    outside = _QUOTED.sub(lambda match: " " * len(match[0]), quote.text)[start:end]
+    says_we = [outside[match.start()].isspace() for match in _WE.finditer(text)]
+    writer = _WRITTEN_BY.search(statement.heading)
+    speaker = outside if any(says_we) else writer[0] if writer and says_we else None
+    return speaker is not None and question.subject.isdisjoint(words(speaker))

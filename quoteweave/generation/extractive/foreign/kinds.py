@@ -51,10 +51,12 @@ def _names(language: ForeignLanguage, text: str, question: str) -> bool | None:
 
 
 def _counts(language: ForeignLanguage, text: str, subject: Sequence[str]) -> bool | None:
-    """Whether a number stands before what is counted, and is the total of that."""
+    """Whether a number stands before what is counted, and is the total of that: "45 junge Mitglieder" are not all."""
     if pattern(language, "changed").search(text):
         return False
-    return any(words(match[1])[:1] == subject[:1] for match in counted().finditer(text)) or None
+    numbers = [match for match in counted().finditer(text) if words(match["noun"])[:1] == subject[:1]]
+    is_all = any(set(words(match["which"] or "")).issubset(subject) for match in numbers)
+    return is_all if numbers else None
 
 
 def _tells_value(language: ForeignLanguage, text: str, question: QuestionTerms) -> bool | None:

@@ -140,6 +140,6 @@ def _number() -> str:
 
 @cache
 def counted() -> re.Pattern[str]:
-    """A number with what it counts, in group 1, and at most one word between: "cinq grandes pièces"."""
+    """A number with the noun that it counts, and at most one word between that says which: "cinq grandes pièces"."""
     number = _number()
-    return re.compile(rf"(?<![\w.,]){number}\s+(?:\w+\s+)?(\w+)")
+    return re.compile(rf"(?<![\w.,]){number}\s+(?:(?P<which>\w+)\s+)?(?P<noun>\w+)")

@@ -12,7 +12,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.word_patterns import alternation
-from quoteweave.generation.extractive.statements import quotes_of, title_words
+from quoteweave.generation.extractive.statements import names_whole_title, quotes_of, title_words
 from quoteweave.generation.relevance import quote_words
 
 MIN_QUOTES = 4
@@ -44,7 +44,9 @@ def _kind_pattern() -> re.Pattern[str]:
 def words_of_whole_document(question: str, context: Context, document: str) -> frozenset[str]:
     """The words that no sentence need repeat: of the title, and the question's words for the document's subject."""
     throughout = _words_in_most_quotes(whole_document_nouns(question), context, document)
-    return title_words(context, document) | throughout | _names_joined_in(document, question)
+    title = context.titles.get(document, "")
+    named = frozenset(words(title)) if names_whole_title(question, title) else title_words(context, document)
+    return named | throughout | _names_joined_in(document, question)
 
 
 def _names_joined_in(document: str, question: str) -> frozenset[str]:

@@ -1,0 +1,58 @@
+"""Tell how many of what a question counts a statement gives: "12 flats", and not the number of some of them."""
+
+import itertools
+import re
+from decimal import Decimal
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.question_analysis import words_alike
+from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.units import find_unit
+from quoteweave.generation.extractive.acts.opposites import counted_noun
+from quoteweave.generation.extractive.acts.stated_amounts import new_facts, own_counts
+from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.gate.amounts import Amount
+from quoteweave.generation.gate.facts import normalize_notation
+from quoteweave.generation.relevance import QuestionTerms
+
+COUNTED_WORDS = 3
+"""So many words after a number may name what it counts."""
+_JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
+
+
+def counted_numbers(statement: Statement, question: QuestionTerms, *, of_some: bool = False) -> frozenset[Decimal]:
+    """The numbers of a statement that precede what the question counts; with `of_some`, also those of a kind of these.
+
+    "7 junior members" does not tell how many members there are.
+    """
+    noun = counted_noun(question.text)
+    nouns, unit = words(noun), find_unit((noun.split() or [""])[-1])  # "15 yrs" are years
+    text = statement.text if statement.is_of_cells else own_counts(statement.text, question.text)
+    amounts = [amount for amount in new_facts(text, question.text)[1] if not amount.year] if nouns else []
+    # The "$5 billion share programme" has no 5 billion shares.
+    amounts = [amount for amount in amounts if not amount.is_money or amount.text[0].isdigit()]
+    alike = {*nouns[-1:], *(words_alike(nouns[-1]) if nouns else ())}
+    numbers = set[Decimal]()
+    for amount in amounts:
+        following = _words_after(amount, text)
+        kind = [*itertools.takewhile(lambda word: word not in alike, following)]
+        is_counted = len(kind) < len(following) and (of_some or alike.union(question.terms).issuperset(kind))
+        if is_counted or (unit and amount.unit == unit):
+            numbers.add(amount.value)
+    return frozenset(numbers)
+
+
+def _words_after(amount: Amount, text: str) -> list[str]:
+    """What an amount counts: at most three words after it, up to the first stop word or punctuation mark."""
+    words_alone = normalize_notation(text)
+    place = re.search(rf"(?<![\w.,]){re.escape(amount.text)}(?!\d)", words_alone, re.IGNORECASE)
+    following_words: list[str] = []
+    following = _JOINED.sub(r"\1 ", words_alone[place.start() :]) if place else ""
+    for word in following.split()[1 : 1 + COUNTED_WORDS]:
+        bare = word.strip("()“”\"'")
+        if bare.casefold() in STOP_WORDS:
+            break
+        following_words += words(bare)
+        if not bare[-1:].isalnum():
+            break
+    return following_words
