@@ -9,7 +9,7 @@ from harbour_quotes import context, image, quote
 
 from quoteweave.core.answers import Answer
 from quoteweave.core.records import Query
-from quoteweave.generation.extractive.generator import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import OWN_DISAGREEMENT, ExtractiveGenerator
 
 BUILT = "When was Skarn Quay built?"
 WROTE = "Who designed Skarn Quay?"
@@ -100,6 +100,32 @@ def test_what_a_heading_is_about_may_be_forbidden_in_other_words() -> None:
     under = [quote(text, section="Pets", document=f"{at}.md", has_pages=False) for at, text in enumerate(texts)]
     answer = ask_of("Are pets allowed in the flat?", context(under))
     assert (len({cited.document for cited in answer.citations}), answer.warnings) == (2, ())
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other", "differ"),
+    [
+        (
+            "How many flats will the house have?",
+            "The house will have 12 flats.",
+            "The house will have 14 flats, and a lift.",
+            True,
+        ),
+        ("What is the rent?", "The rent is 900 euros a month.", "The rent is 950 euros a month.", True),
+        (
+            "How many flats will the house have?",
+            "The house will have twelve flats.",
+            "The house will have 12 flats, and a lift.",
+            False,
+        ),
+        ("What is the rent?", "The rent is 900 euros a month.", "The rent is 3 percent of the sales.", False),
+    ],
+)
+def test_a_document_that_disagrees_with_itself_is_told(question: str, one: str, other: str, differ: bool) -> None:
+    answer = ask_of(question, context([quote(text, document="a.pdf", section="Flats") for text in (one, other)]))
+    told = answer.status == "answered" and all(text.rstrip(".") in answer.text for text in (one, other))
+    assert (answer.warnings == (OWN_DISAGREEMENT,) and told) == differ
+    assert (OWN_DISAGREEMENT in answer.warnings) == differ
 
 
 def test_what_a_document_asks_is_not_the_contrary_of_what_another_says() -> None:

@@ -78,6 +78,7 @@ from quoteweave.generation.relevance import (
 
 COMPUTED_REASON = "The table's numbers were compared; it does not say this itself."
 DISAGREEMENT_WARNING = "The documents give different {} here: compare what they say."
+OWN_DISAGREEMENT = "The document gives different numbers here: compare what its sentences say."
 UNCERTAIN_HEAD = (
     "A row of years in this table may be the head of those below it: see on the page what years they are of."
 )
@@ -122,7 +123,7 @@ class AnsweredPart:
     question: QuestionPart
     statements: Sequence[Statement]
     differs: bool
-    """Whether documents state different things."""
+    """Whether documents state different things, or one does."""
     has_more: bool
     """Whether the section that answers it has more statements than these."""
     differing: Sequence[Statement] = ()
@@ -310,12 +311,18 @@ def _denies_answer(
 
 def _warnings(parts: Sequence[AnsweredPart]) -> tuple[str, ...]:
     """What the reader of these answers should know: what documents differ on, and that there is more, or are others."""
-    kinds = (part.question.terms.asks for part in parts if part.differs)
-    differing = dict.fromkeys(NOUN_OF_DISAGREEMENT.get(kind, "numbers") for kind in kinds)
+    differing = dict.fromkeys(_disagreement(part) for part in parts if part.differs)
     goes_on = [SECTION_GOES_ON] if any(part.has_more for part in parts) else []
     cited = {statement.document for part in parts for statement in part.statements}
     note = other_documents_note([document for part in parts for document in part.otherwise if document not in cited])
-    return (*map(DISAGREEMENT_WARNING.format, differing), *goes_on, *note)
+    return (*differing, *goes_on, *note)
+
+
+def _disagreement(part: AnsweredPart) -> str:
+    """What tells the reader that the statements of a part differ: those of several documents, or of one."""
+    if len({statement.document for statement in part.statements}) == 1:
+        return OWN_DISAGREEMENT
+    return DISAGREEMENT_WARNING.format(NOUN_OF_DISAGREEMENT.get(part.question.terms.asks, "numbers"))
 
 
 def _best_places(

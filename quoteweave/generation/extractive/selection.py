@@ -73,20 +73,25 @@ def score_statement(statement: Statement, question: QuestionTerms, covered: floa
 
 
 def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> tuple[list[Statement], bool]:
-    """Keep the statements of the best one's document; also return whether other documents contradict it.
+    """Keep the statements of the best one's document; also return whether others, or it itself, contradict it.
 
     Statements of other documents are kept if they do, or say something else in its words, so that both can be compared.
-    None is kept if those of the best one's document give different numbers for what is to be counted. `chosen` is best
-    first.
+    None is kept if those of the best one's document give different numbers for what is to be counted, but for those
+    that are alike up to the number. `chosen` is best first.
     """
     if not chosen:
         return [], False
     best = chosen[0]
     of_document = [statement for statement in chosen if statement.document == best.document]
-    if question.asks == "count" and any(counts_differ(best, statement, question) for statement in of_document[1:]):
+    is_contradicted = any(states_otherwise(best, statement, question) for statement in of_document[1:])
+    if (
+        question.asks == "count"
+        and not is_contradicted
+        and any(counts_differ(best, statement, question) for statement in of_document[1:])
+    ):
         return [], False
     numbered = [statement for statement in of_document if new_numbers(statement, question)][:1]
-    compared, is_contradicted = list[Statement](), False
+    compared = list[Statement]()
     for other in (statement for statement in chosen if statement.document != best.document):
         contradicts = states_otherwise(best, other, question)
         contradicts = contradicts or any(gives_other_numbers(first, other, question) for first in numbered)

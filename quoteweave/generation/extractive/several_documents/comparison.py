@@ -6,9 +6,10 @@ from collections.abc import Hashable, Sequence
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.foreign_languages import permission_stems, permission_words
+from quoteweave.core.text.references.reference_words import reference_words
 from quoteweave.core.text.tokens import has_digit, words
 from quoteweave.generation.extractive.acts.stated_amounts import new_facts, new_numbers
-from quoteweave.generation.extractive.answer_kinds import counted_numbers
+from quoteweave.generation.extractive.criteria.counts import counted_numbers
 from quoteweave.generation.extractive.named.answer_names import new_names
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.contraries.opposite_words import find_contrary
@@ -31,16 +32,18 @@ _PERMITTING_WORD = lazy_regex(
 
 
 def states_otherwise(first: Statement, second: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement of another document contradicts one: with another date, person or time of day.
+    """Whether a statement contradicts one: of its own document by a number, of another by a date, person or time.
 
-    They contradict each other only if the question names something, and
+    Statements of two documents contradict each other only if the question names something, and
     - asks for its time of day ("When does the festival open?"), and both give one time for the same days; or
     - asks for a past act ("When was Skarn Quay built?"), and both tell it in the question's words, each with one date
       or name. What is so at different times ("Who is the chair?"), or held every year, is no disagreement; a date that
       only says more ("3 May 1901" for "1901") is the same.
     """
-    subject, documents = subject_terms(question), {first.document, second.document}
-    if len(documents) < 2 or not question.names:
+    if first.document == second.document:
+        return differ_in_number(first, second)
+    subject = subject_terms(question)
+    if not question.names:
         return False
     if not _ASKS_PAST_ACT.match(question.text):
         return question.asks == "date" and _clocks_differ(first, second, subject)
@@ -51,6 +54,22 @@ def states_otherwise(first: Statement, second: Statement, question: QuestionTerm
         return all(len(of_statement) == 1 for of_statement in dates) and _dates_differ(dates[0][0], dates[1][0])
     names = [new_names(statement, question) for statement in (first, second)]
     return all(len(of_statement) == 1 for of_statement in names) and set(names[0][0]).isdisjoint(names[1][0])
+
+
+def differ_in_number(first: Statement, second: Statement) -> bool:
+    """Whether two sentences give another number of the same: "It has 12 flats", and "It has 14 flats and a lift".
+
+    They have the same words up to the number, and the same word behind it.
+    """
+    if first.is_of_cells or second.is_of_cells:
+        return False
+    texts = [words(statement.text, stem=False, keep_stop_words=True) for statement in (first, second)]
+    start = _common_length(*texts)
+    if not start or any(len(text) < start + 2 for text in texts):
+        return False
+    names = reference_words().numbers
+    values = {str(names.get(text[start], text[start])) for text in texts}
+    return len(values) == len(texts) and all(map(has_digit, values)) and texts[0][start + 1] == texts[1][start + 1]
 
 
 def gives_other_numbers(first: Statement, second: Statement, question: QuestionTerms) -> bool:
@@ -198,5 +217,7 @@ def _dates_differ(first: Date, second: Date) -> bool:
 def counts_differ(statement: Statement, other: Statement, question: QuestionTerms) -> bool:
     """Whether two statements count the same things, and neither has the other's number."""
     pairs = ((statement, other), (other, statement))
-    counts = [(counted_numbers(first, question), new_numbers(second, question)) for first, second in pairs]
+    counts = [
+        (counted_numbers(first, question, of_some=True), new_numbers(second, question)) for first, second in pairs
+    ]
     return all(counted and counted.isdisjoint(numbers) for counted, numbers in counts)
