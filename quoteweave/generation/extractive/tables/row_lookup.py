@@ -77,6 +77,10 @@ def look_up_row(header: Sequence[str], rows: Rows, question: AskedCells) -> Look
     said_rows = [*_rows_with_said_cells(header, rows, question, columns, granted)] if columns else []
     whole_rows = [looked_up for looked_up, is_whole in said_rows if is_whole]
     best_rows = whole_rows or [looked_up for looked_up, _ in said_rows]
+    if question.asks == "person":
+        best_rows = [
+            (row, stated, at) for row, stated, at in best_rows if _names_persons([row[column] for column in at])
+        ]
     return best_rows[0] if len({tuple(row[at] for at in columns) for row, _, columns in best_rows}) == 1 else None
 
 
@@ -121,6 +125,8 @@ def _named_column(header: Sequence[str], rows: Rows, question: AskedCells) -> tu
             if words(name) and re.search(rf"\b(?:on|in|at)\s+(?:the\s+)?{re.escape(name)}\b", text, re.IGNORECASE)
         ]
         columns = [at for at in columns if not PLACES.fullmatch(header[at]) or len(columns) > 1]
+        if asks == "person":  # what is on in a room need not be somebody
+            columns = [at for at in columns if _names_persons([row[at] for row in rows])]
     else:
         columns = []
     if len(columns) != 1:
