@@ -100,6 +100,11 @@ def test_a_plain_sentence_answers(question: str, text: str) -> None:
         ("May I bring guests?", "Guests must stay at home if they are ill."),
         ("When is the garden open?", "The roof terrace is not open on Mondays, the garden on Tuesdays."),
         ("What does the fair cost in July?", "The fair costs 5 euros, except from June to August."),
+        (
+            "How much do boats of 8 metres pay in June?",
+            "Boats of 8 metres pay 12 euros a night, not from June to July.",
+        ),
+        ("What does the slipway cost in May?", "The slipway costs 9 euros except from May to June."),
         ("What is the rent in May?", "The rent is 80 euros; registration runs from April to June."),
         ("What does the rink cost in July?", RINK),
         ("What do lessons for adults cost in July?", "From June to August, lessons cost 60 euros."),

@@ -111,6 +111,7 @@ _COMPARES = lazy_regex(
     re.IGNORECASE,
 )
 _THAN_IN = lazy_regex(r"\b(?:than\s+(?:in|on|at|during)|compared\s+(?:with|to))\s+[^,;.]+", re.IGNORECASE)
+_TIME_LEFT_OUT = lazy_regex(rf"{_LEFT_OUT.pattern}[^,;.]+", re.IGNORECASE)
 
 
 def is_headed_by_time(heading: str, question: str) -> bool:
@@ -213,11 +214,11 @@ def past_years(text: str, question: str) -> frozenset[str]:
 def is_of_another_time(text: str, question: str, asks: AnswerType) -> bool:
     """Whether a text is about another time than the question, or about one event if it asks what happens in a case.
 
-    "84 mm in May, 12 mm less than in April" does not tell how much it was in April.
+    "84 mm in May, 12 mm less than in April" does not tell how much it was in April, nor "9 euros, not in May".
     """
     if asks in NUMBER_KINDS and not _COMPARES.search(question):
         dates = set(filter(is_of_date, words(question))).intersection(words(text))
-        if dates and dates.isdisjoint(words(_THAN_IN.sub(" ", text))):
+        if not dates <= set(words(_TIME_LEFT_OUT.sub(" ", _THAN_IN.sub(" ", text)))):
             return True
     if SAYS_PAST.search(question):  # "The club will win" does not tell whether it did
         return asks == "yes_or_no" and _SAYS_FUTURE.search(text) is not None and not SAYS_PAST.search(text)
