@@ -332,6 +332,15 @@ def test_a_number_that_the_text_says_comes_before_parts(tmp_path: Path, question
     assert said in answer.text
 
 
+def test_slides_that_a_text_is_about_are_not_its_pages(tmp_path: Path) -> None:
+    park, deck = [made_quote("The playground has a slide.")], [made_quote("The tower is shown on slide 2.")]
+    with make_collection(tmp_path / "made", {"park.md": park}) as made:
+        assert ask(made, "How many slides are there?").status != "answered"
+        assert ask(made, "How many slides does the document have?").text == "park.md has 1 page [1]."
+    with make_collection(tmp_path / "deck", {"deck.md": deck}) as made:
+        assert ask(made, "How many slides are there?").text == "deck.md has 1 page [1]."
+
+
 def test_a_number_that_a_text_says_is_found_among_several_documents(tmp_path: Path) -> None:
     with make_collection(tmp_path / "made", {"fair.md": FAIR, "guide.md": GUIDE}) as made:
         assert "12 tables" in ask(made, "How many tables are there in total?").text

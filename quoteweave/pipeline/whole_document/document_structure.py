@@ -5,6 +5,7 @@ parser found them; chapters and sections by their numbers, or else by the outlin
 appendices by their letters.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -36,6 +37,7 @@ _LAYOUTS: dict[StructureKind, frozenset[str]] = {
 # The parser adds these words to the caption of a panel, which is a quote beside the whole picture.
 _PANEL = lazy_regex(r"\b[Pp]art \d+ of \d+\b")
 _NUMBER = lazy_regex(r"^\s*\d{1,2}(?:\.\d{1,2})*\.?\s+(?=[^\W\d_])")  # titles in outlines lack these numbers
+_SLIDE = lazy_regex(r"\bslides?\b(?!\s+\d)", re.IGNORECASE)
 _LETTERED = lazy_regex(r"([A-Z])(?:\.\d+)*[.:]?\s+[A-Z]")
 
 
@@ -43,8 +45,8 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
     """Return the structure that a question asks for, with the quotes that show it; None for other questions.
 
     Also None if several documents may be meant, if the document lacks the chapter or section asked for, and if the
-    document is about such things and does not consist of them (`_means_parts`). Raises CollectionError for a damaged
-    collection.
+    document is about such things and does not consist of them (`_means_parts`), as about the slides of a playground.
+    Raises CollectionError for a damaged collection.
     """
     request = read_structure_request(question)
     document = _document_of(request, collection, where) if request is not None else None
@@ -56,7 +58,8 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
         return None
     tallies = [reader.tally(kind, within) for kind in request.kinds]
     lacks_title = asks_title(request) and not any(tally.count for tally in tallies)
-    if lacks_title or not _means_parts(request, tallies, reader, within):
+    means_slides = _SLIDE.search(question) is None or request.says_document or not reader.says(_SLIDE)
+    if lacks_title or not means_slides or not _means_parts(request, tallies, reader, within):
         return None
     shown_quotes = _ShownQuotes()
     counts = tuple(tally.record(shown_quotes) for tally in tallies)
@@ -174,10 +177,15 @@ class _StructureReader:
     def states_number(self, kinds: Sequence[StructureKind], within: "_Scope") -> bool:
         """Whether the text on the pages states a number of things with one of these names."""
         pages = {page.number for page in within.pages}
-        quotes = self._collection.quotes(
-            self._document_filter.intersect(Filter(layouts=("paragraph", "list", "table")))
-        )
-        return any(quote.page in pages and states_number(quote.text, kinds) for quote in quotes)
+        return any(quote.page in pages and states_number(quote.text, kinds) for quote in self._texts())
+
+    def says(self, pattern: re.Pattern[str]) -> bool:
+        """Whether the text of the document has a word."""
+        return any(pattern.search(quote.text) for quote in self._texts())
+
+    def _texts(self) -> Iterable[Quote]:
+        layouts = Filter(layouts=("paragraph", "list", "table"))
+        return self._collection.quotes(self._document_filter.intersect(layouts))
 
     def scope(self, places: Sequence[PlaceName]) -> "_Scope | None":
         """The pages and quotes within the places; without places, all of them.
