@@ -52,6 +52,7 @@ def test_what_is_said_of_another_that_is_named_is_no_answer(question: str, text:
         ("When was the slipway built?", "The slipway was built in 1931 by the town of Varde."),
         ("How many boats can I hire?", "A member (and all ABC guests) can hire a maximum of 3 boats."),
         ("When was the survey conducted?", "The National Survey of Latinos was conducted in May 2015."),
+        ("How many children eat in the canteen?", "Ms Tanaka reported that 62 of 140 children eat in the canteen."),
         ("Wer ist der Kassenwart?", "Unser Kassenwart ist Jens Thal."),
         ("Wer ist die Vorsitzende?", "Die Vorsitzende des Rudervereins Holm ist Karin Bohl."),
     ],

@@ -36,7 +36,10 @@ _NAME = r"[A-ZÀ-Þ][\w-]*(?:['’](?!s\b)\w+)*"
 # A word with a capital after one in small letters.
 _NAME_WITHIN = lazy_regex(rf"(?<=[a-zß-ÿ],\s|[a-zß-ÿ]\w\s){_NAME}")
 # The rest of a name right before a verb, a comma or another noun: "Club has", of "The Skiff Club has", "In Osk a boat".
-_BEHIND_NAME = lazy_regex(rf"(?P<rest>(?:\s+{_NAME})*)(?:,|\s+(?:{_FINITE_VERB}|[a-z]{{2,}}s|the|an?|our)\b)")
+# Who "reported that" something is so does not own it.
+_BEHIND_NAME = lazy_regex(
+    rf"(?P<rest>(?:\s+{_NAME})*)(?!\s+\w+\s+that\b)(?:,|\s+(?:{_FINITE_VERB}|[a-z]{{2,}}s|the|an?|our)\b)"
+)
 # In German, any noun has a capital; a name stands behind another noun: "Der Nachbarverein TSV", "Das Bad in Selb".
 _OF_GERMAN = rf"(?:(?:in|von|aus|bei)\s+|(?:des|der)\s+(?={_NAME}\s{_NAME}))"
 _LEADING_GERMAN = lazy_regex(rf"\W*[A-ZÀ-Þ]\w*\s+(?:[a-zß-ÿ]+\s+){{0,2}}?{_NAME}\s+{_OF_GERMAN}?(?P<name>{_NAME})")
