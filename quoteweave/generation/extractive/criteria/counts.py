@@ -17,6 +17,7 @@ from quoteweave.generation.relevance import QuestionTerms
 
 COUNTED_WORDS = 3
 """So many words after a number may name what it counts."""
+_ADVERB = lazy_regex(r"\b\w+ly[\s-](?=\w+(?:ed|en)\b)")  # "nine widely-used datasets" are used
 _JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
 
 
@@ -28,6 +29,7 @@ def counted_numbers(statement: Statement, question: QuestionTerms, *, of_some: b
     noun = counted_noun(question.text)
     nouns, unit = words(noun), find_unit((noun.split() or [""])[-1])  # "15 yrs" are years
     text = statement.text if statement.is_of_cells else own_counts(statement.text, question.text)
+    text = _ADVERB.sub("", text)
     amounts = [amount for amount in new_facts(text, question.text)[1] if not amount.year] if nouns else []
     # The "$5 billion share programme" has no 5 billion shares.
     amounts = [amount for amount in amounts if not amount.is_money or amount.text[0].isdigit()]

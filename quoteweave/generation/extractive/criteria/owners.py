@@ -49,10 +49,14 @@ _OWNED = lazy_regex(
     rf"|(?:des|der)\s+(?={_NAME}\s{_NAME}))"
     rf"(?P<name>{_NAME}(?:\s{_NAME})*)"
 )
-_OWNS = lazy_regex(rf"(?P<name>{_NAME}(?:\s+{_NAME})*)['’]s?\s+(?P<thing>)(?:[a-z]+\s+)?(?P<noun>[\w-]+)")
+_OWNS = lazy_regex(
+    rf"(?P<name>(?!(?:The|This|Our|Your)\s){_NAME}(?:\s+{_NAME})*)['’]s?\s+(?P<thing>)(?:[a-z]+\s+)?(?P<noun>[\w-]+)"
+)
 _SAYS_OTHER = lazy_regex(r"\b(?:other|another|neighbou?ring)\b", re.IGNORECASE)
 # "Their hall has", "The neighbouring club has"
 _OF_OTHERS = lazy_regex(rf"\W*(?:(?:Their|His|Her)\s|(?:(?!{_FINITE_VERB}\b)[\w-]+\s+){{0,3}}?{_SAYS_OTHER.pattern})")
+_BEHIND_ARTICLE = lazy_regex(r"\b(?:the|this|our|your)\s+$", re.IGNORECASE)
+_BEFORE_NOUN = lazy_regex(rf"\s(?!{_FINITE_VERB}\b)[a-z]", re.IGNORECASE)
 _PAID_TO = lazy_regex(rf"\s(?:by|at)\s+(?:the\s+)?({_NAME})")
 
 
@@ -105,7 +109,8 @@ class Owners:
         for match in (match for pattern in (_OWNED, _OWNS) for match in pattern.finditer(text)):
             is_name = match["noun"][0].isupper() and match.start("noun") > 0 and not self._is_german
             is_asked = self._asks_for_holder if is_name else not self._nouns.isdisjoint(words(match["noun"]))
-            if is_asked and thing_nouns.isdisjoint(words(match["thing"] or "")):
+            is_role = _is_role(match["name"], text, match.start("name"))
+            if is_asked and not is_role and thing_nouns.isdisjoint(words(match["thing"] or "")):
                 names.append(match["name"])
         return names
 
@@ -126,7 +131,7 @@ class Owners:
                 break
             is_name = match[0] in self._names_in(document) if not at else match[0][0].isupper()
             behind = _BEHIND_NAME.match(text, match.end()) if is_name and stems - CALENDAR_WORDS else None
-            if behind is not None:
+            if behind is not None and not _is_role(f"{match[0]}{behind['rest']}", text, match.start()):
                 return [match[0]] if thing_nouns.isdisjoint(before.union(words(behind["rest"]))) else []
             before |= stems
         return []
@@ -137,3 +142,12 @@ class Owners:
             texts = (quote.text for quote in quotes_of(self._context, document))
             self._names_within[document] = frozenset(name for text in texts for name in _NAME_WITHIN.findall(text))
         return self._names_within[document]
+
+
+def _is_role(name: str, text: str, start: int) -> bool:
+    """Whether a single word with a capital and an article is what a document calls itself or a party: "the Company".
+
+    A noun may not follow: "the Varde council".
+    """
+    is_alone = " " not in name and _BEHIND_ARTICLE.search(text[:start]) is not None
+    return is_alone and _BEFORE_NOUN.match(text, start + len(name)) is None
