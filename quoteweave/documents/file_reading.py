@@ -6,10 +6,10 @@ The processes do everything that can be done before documents are stored, includ
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from quoteweave.collection.prepared import PreparedDocument, prepare_document
 from quoteweave.collection.records import Origin
@@ -24,8 +24,6 @@ from quoteweave.documents.parser import (
     assemble_kept_pages,
     inspect_file,
     read_and_keep_pages,
-    read_and_keep_pages_without_tiles,
-    read_and_keep_unnamed_pages,
     read_whole,
 )
 from quoteweave.documents.retried_tasks import RetriedTask, failure_reason
@@ -46,6 +44,7 @@ MAX_LOST = 5
 USUAL_PAGE = 10_000
 
 S = TypeVar("S")
+U = TypeVar("U", bound="_WholeFilesUnit | _PagesUnit")
 Stop = Callable[[str, int], str | None]
 """Returns why a document is to be read no further, given its name and number of pages; None lets it be read."""
 
@@ -144,27 +143,9 @@ def _pages_to_read(file: S, make_reading: Callable[[S], FileReading], inspection
     return inspection.pages - len(stored)
 
 
-class _ReadUnit(Protocol):
-    """A unit of work for the pool whose results are returned together."""
-
-    def start(self) -> None:
-        """Submit its first tasks."""
-
-    def unfinished(self) -> list[Future[Any]]:
-        """The tasks that are not done yet."""
-        ...
-
-    def advance(self) -> None:
-        """Take the results of finished tasks, and submit further ones."""
-
-    def results(self) -> Iterator[PreparedDocument | FileIssue]:
-        """The documents, or why there are none, once no task is left. Raises errors that no file has caused."""
-        ...
-
-
 def _read_units(
     files: Iterable[tuple[FileReading, Inspection]], workers: WorkerPool, progress: AddProgress, stop: Stop
-) -> Iterator[_ReadUnit]:
+) -> Iterator["_WholeFilesUnit | _PagesUnit"]:
     """Group the files into units of work: alone, or with other small files."""
     small: list[tuple[FileReading, Inspection]] = []
     for file, inspection in files:
@@ -192,9 +173,9 @@ def inspect_each(sources: Iterable[SourceFile]) -> Iterator[Inspection | str]:
             yield failure_reason(error)
 
 
-def _ended_units(queue: Iterator[_ReadUnit], workers: WorkerPool) -> Iterator[_ReadUnit]:
+def _ended_units(queue: Iterator[U], workers: WorkerPool) -> Iterator[U]:
     """Start units in order, enough to keep the processes busy, and yield each as soon as its tasks have ended."""
-    active: list[_ReadUnit] = []
+    active: list[U] = []
     while True:
         while sum(len(unit.unfinished()) for unit in active) < 2 * workers.count:
             unit = next(queue, None)
@@ -223,17 +204,21 @@ class _WholeFilesUnit:
         self._task: RetriedTask[tuple[FileReading, Format], PreparedDocument | str] | None = None
 
     def start(self) -> None:
+        """Submit its first tasks."""
         steps = [(file, inspection.format) for file, inspection in self._files]
         self._task = RetriedTask(self._workers, self._limits, prepare_whole, steps)
 
     def unfinished(self) -> list[Future[Any]]:
+        """The tasks that are not done yet."""
         return [self._task.future] if self._task is not None and self._task.future is not None else []
 
     def advance(self) -> None:
+        """Take the results of finished tasks, and submit further ones."""
         if self._task is not None:
             self._task.advance()
 
     def results(self) -> Iterator[PreparedDocument | FileIssue]:
+        """The documents, or why there are none, once no task is left. Raises errors that no file has caused."""
         assert self._task is not None  # noqa: S101 - for the type checker
         for (file, _), result in zip(self._files, self._task.done, strict=False):
             name = file.source.name
@@ -244,7 +229,7 @@ class _WholeFilesUnit:
 
 
 class _PagesUnit:
-    """A file whose pages are read by worker processes and then assembled by one of them."""
+    """A file whose pages are read by worker processes and then assembled by one; methods as in `_WholeFilesUnit`."""
 
     def __init__(
         self, file: FileReading, inspection: Inspection, workers: WorkerPool, progress: AddProgress, stop: Stop
@@ -252,10 +237,9 @@ class _PagesUnit:
         self._file, self._format, self._count, self._size = file, inspection.format, inspection.pages, inspection.size
         pages_read = file.unfinished.pages()
         self._unread = [number for number in range(self._count) if number not in pages_read]
-        self._pages = len(self._unread)
         self._workers, self._limits, self._progress = workers, workers.limits, progress
         self._parts: list[RetriedTask[int, int]] = []
-        self._joining: RetriedTask[Any, PreparedDocument] | None = None
+        self._assembling: RetriedTask[Any, PreparedDocument] | None = None
         self._reported = 0
         self._stop = partial(stop, file.source.name, self._count)
         self._refused: str | None = None
@@ -264,21 +248,20 @@ class _PagesUnit:
         self._refused, file = self._stop(), self._file
         if self._refused is not None:
             return
+        sources = (file.source, replace(file.source, skip_names=True), replace(file.source, skip_tiles=True))
+        read, without_names, without_tiles = (
+            partial(read_and_keep_pages, source=source, format=self._format, unfinished=file.unfinished)
+            for source in sources
+        )
         for start in range(0, len(self._unread), PAGES_PER_TASK):
-            numbers = self._unread[start : start + PAGES_PER_TASK]
-            task = file.source, self._format, file.unfinished
-            part = RetriedTask(
-                *(self._workers, self._limits, read_and_keep_pages, numbers, *task),
-                after_crash=read_and_keep_unnamed_pages,
-                after_limit=read_and_keep_pages_without_tiles,
-            )
-            self._parts.append(part)
+            pages = self._workers, self._limits, read, self._unread[start : start + PAGES_PER_TASK]
+            self._parts.append(RetriedTask(*pages, after_crash=without_names, after_limit=without_tiles))
         if not self._unread:
-            self._join()
+            self._assemble()
 
     def unfinished(self) -> list[Future[Any]]:
         futures: list[Future[Any] | None] = [part.future for part in self._parts]
-        futures += [self._joining.future] if self._joining is not None else []
+        futures += [self._assembling.future] if self._assembling is not None else []
         return [future for future in futures if future is not None]
 
     def advance(self) -> None:
@@ -287,15 +270,15 @@ class _PagesUnit:
         if any(part.uses_fallback for part in self._parts):
             for part in self._parts:
                 part.use_fallback()
-        if self._joining is not None:
-            self._joining.advance()
+        if self._assembling is not None:
+            self._assembling.advance()
             return
         self._refused = self._refused or self._stop()
         if self._should_give_up():
             for part in self._parts:
                 part.give_up()
         if not self.unfinished() and not self._has_failed():
-            self._join()
+            self._assemble()
         self._report_pages(sum(len(part.done) for part in self._parts))
 
     def _has_failed(self) -> bool:
@@ -306,16 +289,16 @@ class _PagesUnit:
         if self._has_failed() or self._is_overtime():
             return True
         lost = sum(len(part.lost) for part in self._parts)
-        pages_read = self._count - self._pages + sum(len(part.done) for part in self._parts) - lost
+        pages_read = self._count - len(self._unread) + sum(len(part.done) for part in self._parts) - lost
         return lost > max(MAX_LOST, pages_read)
 
     def _is_overtime(self) -> bool:
         return sum(part.seconds for part in self._parts) > self._limits.document_seconds
 
-    def _join(self) -> None:
+    def _assemble(self) -> None:
         limits = self._limits.for_file(self._count * USUAL_PAGE + self._size)
         task = (self._file, self._format, self._lost())
-        self._joining = RetriedTask(self._workers, limits, prepare_kept, [self._count], *task)
+        self._assembling = RetriedTask(self._workers, limits, prepare_kept, [self._count], *task)
 
     def _lost(self) -> dict[int, str]:
         lost = {number: why for part in self._parts for number, why in part.lost}
@@ -329,7 +312,7 @@ class _PagesUnit:
         return lost | dict.fromkeys(untried, f"was not tried, because {other_failures}")
 
     def results(self) -> Iterator[PreparedDocument | FileIssue]:
-        self._report_pages(self._pages)
+        self._report_pages(len(self._unread))
         name = self._file.source.name
         result: PreparedDocument | str
         try:
@@ -339,8 +322,8 @@ class _PagesUnit:
             if self._refused is not None:
                 result = self._refused
             else:
-                assert self._joining is not None  # noqa: S101 - for the type checker
-                (result,) = self._joining.wait()
+                assert self._assembling is not None  # noqa: S101 - for the type checker
+                (result,) = self._assembling.wait()
         except Exception as error:
             result = failure_reason(error)
         yield FileIssue(name=name, reason=result) if isinstance(result, str) else result

@@ -32,11 +32,8 @@ from quoteweave.documents.formats import sniff
 from quoteweave.documents.parser import FileStamp, ParserSettings, SourceFile, file_stamp
 from quoteweave.documents.reflow.linked_images import file_hash
 from quoteweave.documents.retried_tasks import failure_reason
-from quoteweave.documents.worker_pool import ProcessLimits, WorkerPool
+from quoteweave.documents.worker_pool import ProcessLimits, WorkerPool, default_processes
 from quoteweave.index.sync import sync_indexes
-
-__all__ = ["AddOptions", "AddProgress", "AddReport", "FileIssue", "add"]
-
 
 # Pauses between changes of what can be searched, which take at most a tenth of the time even in large collections.
 MIN_PAUSE_S = 0.5
@@ -374,11 +371,6 @@ class _Batch:
                 unfinished.remove()
             end = time.monotonic()
             self._wait_until = end + max(MIN_PAUSE_S, PAUSE_RATIO * (end - start))
-
-
-def default_processes() -> int:
-    """The default number of processes that read files: one per core, at most four."""
-    return min(4, os.cpu_count() or 1)
 
 
 def _in_empty_folders(files: Mapping[str, Path]) -> dict[Path, list[str]]:

@@ -206,20 +206,6 @@ def read_and_keep_pages(
         yield page.number
 
 
-def read_and_keep_unnamed_pages(
-    numbers: Iterable[int], source: SourceFile, format: Format, unfinished: UnfinishedPages
-) -> Iterator[int]:
-    """Do as `read_and_keep_pages`, without labels and bookmarks, for pages that have crashed their process."""
-    return read_and_keep_pages(numbers, replace(source, skip_names=True), format, unfinished)
-
-
-def read_and_keep_pages_without_tiles(
-    numbers: Iterable[int], source: SourceFile, format: Format, unfinished: UnfinishedPages
-) -> Iterator[int]:
-    """Do as `read_and_keep_pages`, without tiles, for pages that have taken too much memory or time."""
-    return read_and_keep_pages(numbers, replace(source, skip_tiles=True), format, unfinished)
-
-
 def _page_data(page: PageContent) -> bytes:
     """The page as JSON; an empty page if it has lone surrogates or infinite boxes, which JSON cannot hold."""
     try:

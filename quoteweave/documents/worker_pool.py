@@ -5,6 +5,7 @@ limits is identified exactly, costs one task and leaves no semaphore behind. A t
 be ended, and a pool of `concurrent.futures` is lost with one of its processes.
 """
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -41,6 +42,11 @@ MIN_MEMORY = 300 * MEGABYTE
 # As a multiple of their usual memory: what all processes may take together. A text, or a document assembled from its
 # pages, may exceed the usual memory by ten times its size; if that is little, it is read beside others.
 TOGETHER_FACTOR = 1.1
+
+
+def default_processes() -> int:
+    """The default number of processes that read files: one per core, at most four."""
+    return min(4, os.cpu_count() or 1)
 
 
 def default_memory(count: int) -> int:

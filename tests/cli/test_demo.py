@@ -9,7 +9,8 @@ from command_line import Quoteweave
 
 from quoteweave.cli.commands.demo import QUESTIONS
 from quoteweave.core.answers import Answer, Context, ImageBlock
-from quoteweave.documents.ingest import AddReport, FileIssue
+from quoteweave.documents.file_reading import FileIssue
+from quoteweave.documents.ingest import AddReport
 
 
 @pytest.fixture

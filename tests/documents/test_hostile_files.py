@@ -11,7 +11,8 @@ from made_files import PROSE, one_page_pdf, pdf, picture, png_that_claims, raw_p
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
-from quoteweave.documents.ingest import AddOptions, AddProgress, AddReport, add
+from quoteweave.documents.file_reading import AddProgress
+from quoteweave.documents.ingest import AddOptions, AddReport, add
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.retrievers.lexical import LexicalRetriever
 

@@ -18,7 +18,8 @@ from quoteweave.core.records import Query
 from quoteweave.documents import file_reading as reading
 from quoteweave.documents import ingest
 from quoteweave.documents import parser as parse
-from quoteweave.documents.ingest import AddOptions, AddProgress, AddReport, add
+from quoteweave.documents.file_reading import AddProgress
+from quoteweave.documents.ingest import AddOptions, AddReport, add
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.pipeline.composition.add_documents import add_documents
 from quoteweave.retrievers.lexical import LexicalRetriever

@@ -21,7 +21,8 @@ from operating_system import ends
 from quoteweave.cli.app import main
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
-from quoteweave.documents.ingest import AddOptions, AddProgress, add
+from quoteweave.documents.file_reading import AddProgress
+from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.sparse import Bm25Retriever
@@ -164,7 +165,9 @@ def test_killed_while_it_indexes_it_goes_on_from_there(tmp_path: Path, folder: P
     script = """
 import os, signal, sys
 from pathlib import Path
-from quoteweave.documents.ingest import AddOptions, ParserSettings, AddProgress, add
+from quoteweave.documents.file_reading import AddProgress
+from quoteweave.documents.ingest import AddOptions, add
+from quoteweave.documents.parser import ParserSettings
 from quoteweave.collection.collection import Collection
 with Collection.create(Path(sys.argv[2])) as collection:
     die = lambda: os.kill(os.getpid(), signal.SIGKILL)

@@ -15,8 +15,9 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.collection.stores.unfinished import PAGE_FORM, UnfinishedPages, UnfinishedStore, unfinished_key
 from quoteweave.core.errors import DamagedDocument
+from quoteweave.documents.file_reading import AddProgress
 from quoteweave.documents.formats import Format
-from quoteweave.documents.ingest import AddOptions, AddProgress, add
+from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.layout.page import PageContent
 from quoteweave.documents.parser import ParserSettings, SourceFile, file_stamp, read_and_keep_pages
 
@@ -26,7 +27,9 @@ PAGES = 20
 ENDING = """
 import os, signal, sys
 from pathlib import Path
-from quoteweave.documents.ingest import AddOptions, ParserSettings, AddProgress, add
+from quoteweave.documents.file_reading import AddProgress
+from quoteweave.documents.ingest import AddOptions, add
+from quoteweave.documents.parser import ParserSettings
 from quoteweave.collection.collection import Collection
 done = []
 def on_pages(name, pages):

@@ -15,7 +15,8 @@ from typing import TextIO, TypeVar
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionLocked, QuoteweaveError, withhold_remedies
-from quoteweave.documents.ingest import AddOptions, AddProgress, AddReport
+from quoteweave.documents.file_reading import AddProgress
+from quoteweave.documents.ingest import AddOptions, AddReport
 from quoteweave.index.encoder_index import IndexReport
 from quoteweave.index.removal import RemovalReport, finish_removals_everywhere, remove_documents
 from quoteweave.interchange.responses import JobProgress

@@ -42,9 +42,9 @@ from quoteweave.core.files.temporary import TemporaryFolder, remove_abandoned
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Document, Quote
 from quoteweave.documents.formats import Format
-from quoteweave.documents.ingest import AddOptions, add, default_processes
+from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parser import DocumentParser, ParserSettings
-from quoteweave.documents.worker_pool import WorkerPool
+from quoteweave.documents.worker_pool import WorkerPool, default_processes
 from quoteweave.index.sync import sync_indexes
 from quoteweave.pipeline.composition.manage_indexes import update_indexes
 from quoteweave.pipeline.pictures_for_models import CollectionPictures
