@@ -26,13 +26,18 @@ from quoteweave.documents.sources.bookmarks import Bookmark, read_bookmarks
 from quoteweave.documents.sources.drawn.covered import without_replaced
 from quoteweave.documents.sources.drawn.doubtful import doubtful_places
 from quoteweave.documents.sources.drawn.in_one_place import count_covered_by, count_in_one_place
-from quoteweave.documents.sources.drawn.objects import PageDrawing, count_undecoded, count_without_size, page_drawing
+from quoteweave.documents.sources.drawn.objects import (
+    PageDrawing,
+    count_undecoded_and_unexamined,
+    count_without_size,
+    page_drawing,
+)
 from quoteweave.documents.sources.drawn.strikes import struck_areas, struck_out
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.pdf_text.characters import (
     MOSTLY_UNKNOWN,
     count_misread,
-    count_unknown,
+    count_unknown_and_drawn,
     read_characters,
     tidied,
 )
@@ -112,13 +117,20 @@ def read_text_layer(
         if parts := tags.parts(characters.numbers.tolist()):
             characters = replace(characters, parts=np.array(parts))
         lines = tagged_lines(read_runs(raw, characters, to_points, size, tags))
-        outside, (unknown, drawn_count) = count_outside(characters, size), count_unknown(characters)
-        letters = (unknown, count_misread(raw, count))
-        unknown, misread = (number if number > FEW_UNKNOWN * drawn_count else 0 for number in letters)
-        is_misread = misread > MOSTLY_UNKNOWN * drawn_count
-        counts = (outside, unknown, misread, is_misread, turns, replaced, count_in_one_place(characters, drawing))
-        places = doubtful_places(raw, characters, drawing, to_points)
-        return TextLayer(lines, total - count, *counts, drawing.unexamined, places)
+        (unknown, drawn_count), misread = count_unknown_and_drawn(characters), count_misread(raw, count)
+        return TextLayer(
+            lines,
+            left_out=total - count,
+            outside=count_outside(characters, size),
+            unknown=unknown if unknown > FEW_UNKNOWN * drawn_count else 0,
+            misread=misread if misread > FEW_UNKNOWN * drawn_count else 0,
+            is_misread=misread > MOSTLY_UNKNOWN * drawn_count,
+            turns=turns,
+            replaced=replaced,
+            in_one_place=count_in_one_place(characters, drawing),
+            unexamined=drawing.unexamined,
+            doubtful=doubtful_places(raw, characters, drawing, to_points),
+        )
     finally:
         textpage.close()
 
@@ -184,8 +196,8 @@ class PdfPages:
             drawing = drawing if annotations.page is page else page_drawing(annotations.page)
             page = annotations.page
             picture = render_page(page, DPI)
-            images = count_undecoded(drawing, picture, to_points_map(page))
-            warnings = [*_reading_warnings(number, layer, without_size, images)]
+            undecoded, unexamined = count_undecoded_and_unexamined(drawing, picture, to_points_map(page))
+            warnings = [*_reading_warnings(number, layer, without_size, undecoded, unexamined)]
             label, bookmarks, name_warnings = self._names(number)
             content = _content_of(annotations, layer.turns, self._inherits_value(number))
             if covered := count_covered_by(layer.lines, content.lines):
@@ -288,7 +300,9 @@ class PdfPages:
             page.close()
 
 
-def _reading_warnings(number: int, layer: TextLayer, without_size: int, images: tuple[int, int]) -> Iterator[str]:
+def _reading_warnings(
+    number: int, layer: TextLayer, without_size: int, undecoded_images: int, unexamined_images: int
+) -> Iterator[str]:
     """Warnings about what a page has and is not read, or is read and may be wrong."""
     if layer.left_out:
         more = f"the other {layer.left_out:,} were left out"
@@ -304,8 +318,8 @@ def _reading_warnings(number: int, layer: TextLayer, without_size: int, images: 
         f"{unknown} were left out": 0 if layer.is_misread else layer.unknown,
         f"{unknown} may be read as others": 0 if layer.is_misread else layer.misread,
         "pieces of text of no size, or far outside it, which were not read": without_size,
-        "images that are damaged, or in a form that is not read": images[0],
-        "images that are too many to examine, and may be damaged": images[1],
+        "images that are damaged, or in a form that is not read": undecoded_images,
+        "images that are too many to examine, and may be damaged": unexamined_images,
     }
     for problem, count in counts.items():
         if count:

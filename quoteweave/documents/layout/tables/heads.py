@@ -131,16 +131,21 @@ def with_heads(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
         current = _with_head(table, lines_above)
         lines_above.mark_used(current.table.lines)
         if current.columns and not current.names:
-            headed = (earlier for earlier in reversed(headed_tables[-MAX_TABLES_ABOVE:]) if earlier.names)
-            above = next((earlier for earlier in headed if is_above(earlier.table.box, table.box)), None)
+            with_names = (earlier for earlier in reversed(headed_tables[-MAX_TABLES_ABOVE:]) if earlier.names)
+            above = next((earlier for earlier in with_names if is_above(earlier.table.box, table.box)), None)
             if above is not None and above.is_continued_by(current, lines_above):
                 rows = (cells_under(row, current.columns) for row in rows_of_cells(table.lines))
                 current = replace(current, table=replace(table, rows=(above.names, *rows)), names=above.names)
         headed_tables.append(current)
-    return [headed_table.table for headed_table in headed_tables]
+    return [headed.table for headed in headed_tables]
 
 
 def _with_head(table: Table, lines: _LinesAbove) -> _Headed:
+    """The table with its head, which is the first of these that there is; without names if it has none.
+
+    Its first rows, if a cell spans several columns; rows directly above it and its first rows that name columns; its
+    very first row. If that one does not name every column, its names are given, and the table is left as it is.
+    """
     read_rows = rows_of_cells(table.lines)
     columns = columns_of(read_rows)
     if len(columns) < 2 or table.has_grid:
@@ -153,31 +158,37 @@ def _with_head(table: Table, lines: _LinesAbove) -> _Headed:
     if names:
         below = (cells_under(row, columns) for row in rows[count:])
         return _Headed(replace(table, rows=(names, *map(texts_of, group_rows), *below)), columns, names)
-    head_within = _rows_of_head(rows, columns)
-    head, groups = _rows_above(table.box[1], lines_to_rows(lines.free(table.box)), columns, may_group=not head_within)
-    head_rows = [*head, *head_within] or [row for row in rows[:1] if names_columns(row, columns)]
-    if not head_rows:
+    head_within = _own_head_rows(rows, columns)
+    above, groups = _rows_above(table.box[1], lines_to_rows(lines.free(table.box)), columns, may_group=not head_within)
+    is_certain = bool(above or head_within)
+    own_rows = head_within if is_certain else [row for row in rows[:1] if names_columns(row, columns)]
+    if not (above or own_rows):
         return _Headed(table, columns)
-    cells = [list[str]() for _ in range(len(columns) + 1)]
-    for row in head_rows:
-        for place, cell in zip(places_in(row, columns), row, strict=True):
-            cells[place or 0].append(cell.text)
-    names = tuple(map(" ".join, cells))
+    names = _joined_names((*above, *own_rows), columns)
     # A row that also names the rows, but not every column, may name several columns with one cell.
-    if not (head or head_within or all(names[1:])):
+    if not (is_certain or all(names[1:])):
         return _Headed(table, columns, names)
-    placed = [cells_under(row, columns) for row in rows[len(head_within) if head or head_within else 1 :]]
-    added = [line for row in (*head, *groups) for line in row]
+    added = [line for row in (*above, *groups) for line in row]
+    below = (cells_under(row, columns) for row in rows[len(own_rows) :])
     headed_table = replace(
         table,
         box=hull([table.box, *(line.box for line in added)]),
-        rows=(names, *map(texts_of, (*groups, *group_rows)), *placed),
+        rows=(names, *map(texts_of, (*groups, *group_rows)), *below),
         lines=(*added, *table.lines),
     )
     return _Headed(headed_table, columns, names)
 
 
-def _rows_of_head(rows: Sequence[Row], columns: Sequence[Column]) -> list[Row]:
+def _joined_names(head_rows: Iterable[Row], columns: Sequence[Column]) -> tuple[str, ...]:
+    """The words of all these rows above the names of the rows, and above each column."""
+    cells = [list[str]() for _ in range(len(columns) + 1)]
+    for row in head_rows:
+        for place, cell in zip(places_in(row, columns), row, strict=True):
+            cells[place or 0].append(cell.text)
+    return tuple(map(" ".join, cells))
+
+
+def _own_head_rows(rows: Sequence[Row], columns: Sequence[Column]) -> list[Row]:
     """The first rows that name columns; the very first may also name the rows if others follow it.
 
     So may a row below others, if it names the rows by a year or in brackets: "2020:", "(in millions)".

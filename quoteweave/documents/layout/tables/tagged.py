@@ -1,6 +1,5 @@
 """Finds tables whose cells the file itself identifies by tags."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
@@ -8,6 +7,7 @@ from quoteweave.core.boxes import Box, hull, share_in
 from quoteweave.documents.layout.blocks import block_of, lines_to_rows
 from quoteweave.documents.layout.tables.cells import Table
 from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.pdf_text.tagged_lines import cells_by_table
 from quoteweave.documents.sources.pdf_text.tags import CellTag
 
 # The least share of a table, or of a line, inside what is drawn around it.
@@ -21,11 +21,7 @@ def tagged_tables(lines: Sequence[Line], drawn: Sequence[Box]) -> list[Table]:
     other text is in the first, and a cell that spans all columns is alone in its row. A cell that spans rows is
     repeated in each.
     """
-    tables: dict[int, dict[CellTag, list[Line]]] = defaultdict(lambda: defaultdict(list))
-    for line in lines:
-        if isinstance(line.tag, CellTag):
-            tables[line.tag.table][line.tag].append(line)
-    return [_table_of_cells(cells, lines, drawn) for cells in tables.values()]
+    return [_table_of_cells(cells, lines, drawn) for cells in cells_by_table(lines).values()]
 
 
 def _table_of_cells(cells: Mapping[CellTag, Sequence[Line]], lines: Sequence[Line], drawn: Sequence[Box]) -> Table:

@@ -278,7 +278,7 @@ def count_without_size(drawing: PageDrawing) -> int:
     return count
 
 
-def count_undecoded(drawing: PageDrawing, picture: Raster, to_points: Floats) -> tuple[int, int]:
+def count_undecoded_and_unexamined(drawing: PageDrawing, picture: Raster, to_points: Floats) -> tuple[int, int]:
     """Count the images of a page that pdfium cannot decode, and those beyond the limit; small ones are excluded."""
     boxes = as_shown([image.box for image in drawing.images], to_points).tolist()
     images = [

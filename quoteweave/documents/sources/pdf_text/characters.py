@@ -121,7 +121,7 @@ def tidied(raw: "FPDF_TEXTPAGE", characters: Characters, to_points: Floats) -> C
     return _with_accents(_drawn_once(raw, _in_lines(raw, characters, to_points)))
 
 
-def count_unknown(characters: Characters) -> tuple[int, int]:
+def count_unknown_and_drawn(characters: Characters) -> tuple[int, int]:
     """Count the drawn letters that nothing identifies, and all drawn characters."""
     unknown = _is_unknown(characters)
     return int(unknown.sum()), int(np.count_nonzero(unknown | (characters.codes > SPACE)))

@@ -29,21 +29,26 @@ def tagged_lines(runs: Iterable[TextRun]) -> list[Line]:
     """
     runs = list(runs)
     lines = lines_of(runs)
-    tables: dict[int, dict[CellTag, list[Line]]] = defaultdict(lambda: defaultdict(list))
-    for line in lines:
-        if isinstance(line.tag, CellTag):
-            tables[line.tag.table][line.tag].append(line)
     corrected: dict[Tag, Tag | None] = {}
-    for number, cells in tables.items():
+    for number, cells in cells_by_table(lines).items():
         other_lines = [line for line in lines if not (isinstance(line.tag, CellTag) and line.tag.table == number)]
-        placed = _in_columns(cells) if _is_table(cells, other_lines) else {}
-        corrected |= {tag: placed.get(tag) for tag in cells}
+        by_position = _tags_by_position(cells) if _is_table(cells, other_lines) else {}
+        corrected |= {tag: by_position.get(tag) for tag in cells}
     changed = any(tag != new_tag for tag, new_tag in corrected.items())
     return lines_of(_with_corrected_tag(run, corrected) for run in runs) if changed else lines
 
 
 def _with_corrected_tag(run: TextRun, corrected: Mapping[Tag, Tag | None]) -> TextRun:
     return run if run.tag is None else replace(run, tag=corrected.get(run.tag, run.tag))
+
+
+def cells_by_table(lines: Iterable[Line]) -> Mapping[int, _Cells]:
+    """The lines of each tagged cell, by the numbers of the tables."""
+    tables: dict[int, dict[CellTag, list[Line]]] = defaultdict(lambda: defaultdict(list))
+    for line in lines:
+        if isinstance(line.tag, CellTag):
+            tables[line.tag.table][line.tag].append(line)
+    return tables
 
 
 def _is_table(cells: _Cells, other_lines: Sequence[Line]) -> bool:
@@ -62,8 +67,8 @@ def _is_table(cells: _Cells, other_lines: Sequence[Line]) -> bool:
     return sum(repeated) <= MAX_TABLE_WORDS and not any(share_in(line.box, box) > 0.5 for line in other_lines)
 
 
-def _in_columns(cells: _Cells) -> dict[CellTag, CellTag]:
-    """Each cell with the column in which it is; empty if the cells' positions are not those of one table."""
+def _tags_by_position(cells: _Cells) -> dict[CellTag, CellTag]:
+    """Each tag as it is, or with the column in which its cell stands; empty if the cells do not stand as in a table."""
     boxes = {tag: hull(line.box for line in lines) for tag, lines in cells.items()}
     rows: dict[int, list[CellTag]] = defaultdict(list)
     for tag in sorted(boxes, key=lambda tag: (tag.row, tag.column)):
@@ -73,21 +78,24 @@ def _in_columns(cells: _Cells) -> dict[CellTag, CellTag]:
         return {}
     width = max(tag.column for tag in cells) + 1
     reached = {(tag.row + below, tag.column) for tag in cells for below in range(min(tag.rows, len(rows) * 2))}
+    # Where a row fills all columns, its tags are right, and show where the columns are; other rows may lack a cell.
     full = {number for number, row in rows.items() if _covers(row, number, reached, width)}
-    column_bands: dict[int, list[_Band]] = defaultdict(list)
-    for tag in (tag for number in full for tag in rows[number] if tag.columns == 1):
-        column_bands[tag.column].append((boxes[tag][0], boxes[tag][2]))
-    bands = [_band(column_bands[at]) for at in range(width)]
-    certain = [band for band in bands if band is not None]
-    if len(certain) < width or not _are_apart(certain):
+    certain = [tag for number in full for tag in rows[number] if tag.columns == 1]
+    bands = [_band([_across(boxes[tag]) for tag in certain if tag.column == at]) for at in range(width)]
+    columns = [band for band in bands if band is not None]
+    if len(columns) < width or not _are_apart(columns):
         return {}
-    placed: dict[CellTag, CellTag] = {}
+    tags: dict[CellTag, CellTag] = {}
     for number, row in rows.items():
-        placed_row = row if number in full else _moved_cells(row, boxes, certain)
-        if placed_row is None or not _are_apart([(boxes[tag][0], boxes[tag][2]) for tag in row]):
+        moved = row if number in full else _moved_cells(row, boxes, columns)
+        if moved is None or not _are_apart([_across(boxes[tag]) for tag in row]):
             return {}
-        placed |= dict(zip(row, placed_row, strict=True))
-    return placed
+        tags |= dict(zip(row, moved, strict=True))
+    return tags
+
+
+def _across(box: Box) -> _Band:
+    return box[0], box[2]
 
 
 def _band(cells: Sequence[_Band]) -> _Band | None:
