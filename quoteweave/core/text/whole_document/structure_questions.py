@@ -8,7 +8,7 @@ decides (`states_number`). The words are data (`question_words.toml`, tables `st
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import get_args
 
@@ -33,7 +33,10 @@ _ELIDED = lazy_regex(r"\bd['’]")  # "combien d'annexes"
 
 @lru_cache(maxsize=64)  # called by the search, and by the answer for each picture
 def read_structure_request(question: str) -> StructureRequest | None:
-    """Read what a question asks of a document's structure; None where it asks for anything else."""
+    """Read what a question asks of a document's structure; None where it asks for anything else.
+
+    Words are taken out of the question's text as they are understood. What is left over has to name the document.
+    """
     if len(question) > MAX_ANALYSED_CHARACTERS or labels_in(question):
         return None
     analysis = analyse_question(question)
@@ -41,14 +44,11 @@ def read_structure_request(question: str) -> StructureRequest | None:
         return None
     patterns, (kinds, text) = _patterns(), _kinds_in(analysis.text)
     counts = patterns["counts"].search(text) is not None
-    titled = not kinds and patterns["title of"].search(text) is not None
-    of_page = titled and any(place.is_page for place in analysis.places)
-    of_chapter = titled and [place.kind for place in analysis.places] == ["chapter"]
-    # "What is the title of slide 4?", not "of the table on page 4"
-    kinds = ["heading"] if of_page else ["chapter"] if of_chapter else kinds
+    titled = None if kinds or not patterns["title of"].search(text) else _titled_kind(analysis.places)
+    kinds = kinds if titled is None else [titled]
     if not kinds or (counts and not patterns["counted parts"].search(text)):  # "How many documents have tables?"
         return None
-    names_kind = counts or of_chapter or "heading" in kinds or patterns["names"].search(text) is not None
+    names_kind = counts or titled or "heading" in kinds or patterns["names"].search(text) is not None
     # "Which tables are shown?", but not "What is shown in the tables?"
     if not names_kind and not (patterns["exists"].search(text) and patterns["kind asked"].search(text)):
         return None
@@ -61,7 +61,7 @@ def read_structure_request(question: str) -> StructureRequest | None:
         text = patterns[name].sub(" ", text)
     remaining_words = [word for word in words(text, stem=False) if word not in request_words()]
     naming_words = tuple(word for word in words(" ".join(remaining_words)) if word not in interrogative_words())
-    if naming_words and (titled or not names_kind):  # as in "Which figures are given for 2015?"
+    if naming_words and (titled is not None or not names_kind):  # as in "Which figures are given for 2015?"
         return None
     return StructureRequest(
         kinds=tuple(kinds),
@@ -70,6 +70,12 @@ def read_structure_request(question: str) -> StructureRequest | None:
         naming_words=naming_words,
         says_document=says_document,
     )
+
+
+def _titled_kind(places: Sequence[PlaceName]) -> StructureKind | None:
+    """What has the title that is asked for: "the title of slide 4" is a heading, "of chapter 4" that of a chapter."""
+    kinds = [place.kind for place in places]
+    return "heading" if any(place.is_page for place in places) else "chapter" if kinds == ["chapter"] else None
 
 
 def asks_title(request: StructureRequest) -> bool:

@@ -278,7 +278,7 @@ class _Comparison:
 
     def mixed_number(self) -> Mixed | None:
         """The first mixed word beside a number, if there is one in each way of cutting the evidence."""
-        mixed_words = [self._mixed_number(parts) for parts in self._evidence.cuts_at_numbers]
+        mixed_words = [self._mixed_in_cut(parts) for parts in self._evidence.cuts_at_numbers]
         return mixed_words[0] if all(mixed_words) else None
 
     def mixed_clause_word(self) -> Mixed | None:
@@ -289,24 +289,24 @@ class _Comparison:
         closest = [clause for clause, count in zip(clauses, counts, strict=True) if count == most > 0]
         return next((mixed for clause in closest if (mixed := self._mixed_clause(clause, clauses)) is not None), None)
 
-    def _mixed_number(self, parts: Sequence[_Part]) -> Mixed | None:
+    def _mixed_in_cut(self, parts: Sequence[_Part]) -> Mixed | None:
         """The first mixed word beside a number for which there is one wherever the evidence has the number."""
         mixed_by_number: dict[str, list[Mixed | None]] = {}
         for part in parts:
             for at in part.numbers:
                 number = self._evidence.words[at]
                 if number.stem in self._statement.written_numbers:
-                    instead = next(self._words_beside(part, at, parts), None)
-                    mixed = instead and instead._replace(number=number.written)
-                    mixed_by_number.setdefault(number.stem, []).append(mixed)
+                    mixed = next(self._mixed_beside(part, at, parts), None)
+                    mixed_by_number.setdefault(number.stem, []).append(mixed and mixed._replace(number=number.written))
         return next((mixed_words[0] for mixed_words in mixed_by_number.values() if all(mixed_words)), None)
 
-    def _words_beside(self, part: _Part, at: int, parts: Sequence[_Part]) -> Iterator[Mixed]:
-        """Yield words beside a number that the statement takes from parts whose numbers of the same kind it lacks.
+    def _mixed_beside(self, part: _Part, at: int, parts: Sequence[_Part]) -> Iterator[Mixed]:
+        """Yield words of other parts that the statement has in place of words of this part, beside its number `at`.
 
-        Words before the number are compared with those before the other one, and words behind it with those behind it.
-        A pair without a common neighbour counts only if the statement takes the first word of a later part, or most of
-        its words, or lacks the first word of the number's own part.
+        The other parts have a number of the same kind, which the statement lacks. Words before the number are compared
+        with those before the other one, and words behind it with those behind it. A pair without a common neighbour
+        counts only if the statement lacks the first word of this part, or if it has the first word of a later part, or
+        more words of that part than of this one.
         """
         kind = self._evidence.kind(at)
         # Later parts come first, as they share no words with it.
@@ -314,12 +314,13 @@ class _Comparison:
             alike = [place for place in other.numbers if self._evidence.kind(place) == kind]
             if other is part or not alike or self._has_number(alike):
                 continue
-            is_later = other.start > part.start
-            for side_places, other_places in zip(self._sides(part, at), self._sides(other, alike[0]), strict=True):
-                mixed_in, missing = self._places_in_statement(other_places), self._lacked(part, side_places)
-                has_most = len(mixed_in) > len(self._evidence.unique_places(side_places)) - len(missing)
-                takes_head = is_later and (has_most or self._evidence.head(other) in mixed_in)
-                yield from self._words_instead(missing, mixed_in, certain=takes_head or self._lacks_head(part, missing))
+            for places, other_places in zip(self._sides(part, at), self._sides(other, alike[0]), strict=True):
+                missing, mixed_in = self._lacked(part, places), self._places_in_statement(other_places)
+                certain = self._lacks_head(part, missing)
+                if other.start > part.start:
+                    has_more = len(mixed_in) > len(self._evidence.unique_places(places)) - len(missing)
+                    certain = certain or has_more or self._evidence.head(other) in mixed_in
+                yield from self._words_instead(missing, mixed_in, certain=certain)
 
     def _sides(self, part: _Part, at: int) -> tuple[list[int], list[int]]:
         """The telling words of a part before a number, and those behind it."""
@@ -344,7 +345,7 @@ class _Comparison:
             pairs, before = product(mixed_in, missing), cited.word_before
             alike = next((pair for pair in pairs if before(pair[0]) == before(pair[1]) != ""), None)
             if alike is not None or (mixed_in and (takes_head or lacks_head)):
-                return self._mixed(*(alike or (mixed_in[-1], missing[0])))
+                return self._as_mixed(*(alike or (mixed_in[-1], missing[0])))
         return None
 
     def _words_instead(self, missing: Sequence[int], mixed_in: Sequence[int], *, certain: bool) -> Iterator[Mixed]:
@@ -355,11 +356,11 @@ class _Comparison:
         beside = self._evidence.beside
         alike = next((pair for pair in product(mixed_in, missing) if beside(pair[0]) & beside(pair[1])), None)
         if alike is not None:
-            yield self._mixed(*alike)
+            yield self._as_mixed(*alike)
         elif mixed_in and missing and certain:
-            yield self._mixed(mixed_in[-1], missing[0])
+            yield self._as_mixed(mixed_in[-1], missing[0])
 
-    def _mixed(self, mixed: int, missing: int) -> Mixed:
+    def _as_mixed(self, mixed: int, missing: int) -> Mixed:
         return Mixed(self._evidence.words[mixed].written, self._evidence.words[missing].written)
 
     def _places_in_statement(self, places: Sequence[int]) -> list[int]:
