@@ -50,7 +50,8 @@ from quoteweave.evaluation.judges.evidence_verdicts import (
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.metrics.registry import MetricOptions, evidence_metrics
 from quoteweave.evaluation.scoring.comparison import JudgeComparison, JudgedRun, RunByJudges, compare_judges, run_names
-from quoteweave.evaluation.scoring.saved_runs import LoadedRun, ScoringRequest, load_run, stale_verdicts_note
+from quoteweave.evaluation.scoring.notes import stale_verdicts_note
+from quoteweave.evaluation.scoring.saved_runs import LoadedRun, ScoringRequest, load_run
 from quoteweave.evaluation.statistics.intervals import Estimate
 from quoteweave.evaluation.text.source_marks import RuleSplitter, split_by_rule
 from quoteweave.generation.sentences import sentence_texts
@@ -303,7 +304,7 @@ def _load(
     """Load a run with a judge's verdicts on its answers; verdicts on other answers are left out, which is printed."""
     request = ScoringRequest(run=run, dataset=dataset, references=references, citations=verdict_file, partial=True)
     loaded = load_run(request, examples)
-    print_notes([f"{verdict_file}: {stale_verdicts_note(loaded)}"] if loaded.stale else [])
+    print_notes([f"{verdict_file}: {stale_verdicts_note(loaded.stale)}"] if loaded.stale else [])
     return loaded
 
 

@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
-from quoteweave.core.answers import Completion, Context, Usage
+from quoteweave.core.answers import Context, Usage
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.chat.usage import sum_known
 from quoteweave.core.errors import DatasetError, EndpointError
 from quoteweave.core.files.pictures import to_data_url

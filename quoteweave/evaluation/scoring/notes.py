@@ -1,11 +1,16 @@
-"""Notes on figures: on answers longer than their gold, boxes that could not be used, rankings, and named papers."""
+"""Notes on figures: on long answers, boxes that could not be used, rankings, named papers, and missing judgements."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from pathlib import Path
 from statistics import median
 
 from quoteweave.core.examples import TECHNICAL_ERRORS, Example, Prediction, Reference, unusable_boxes_note
-from quoteweave.core.messages import pluralize
+from quoteweave.core.files.jsonl import is_truncated
+from quoteweave.core.messages import join_names, pluralize
+from quoteweave.core.runs import PREDICTIONS_FILE
+from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict
+from quoteweave.evaluation.judges.judgements import ASPECTS, ATTRIBUTION, Judgement, is_malformed
 from quoteweave.evaluation.metrics.answers.paper_search import NO_CHOICE, search_outcome
 from quoteweave.evaluation.metrics.citations.citevqa import (
     EXCHANGED,
@@ -223,3 +228,53 @@ def figure_notes(scores: Scores, by: Sequence[str]) -> list[str]:
         if name not in scores.breakdowns
     ]
     return notes
+
+
+def missing_verdict_notes(path: Path, judged: Container[str], predictions: Sequence[Prediction]) -> list[str]:
+    """A note on how many answers lack a verdict in a file, because its judge was stopped or the file was cut short."""
+    answered = [
+        prediction.example for prediction in predictions if prediction.error is None and prediction.response is not None
+    ]
+    missing = sum(example not in judged for example in answered)
+    answers = f"{missing} of {pluralize(len(answered), 'answer')}"
+    return [f"{path} has no judgement of {answers}, left out of its figures"] if missing else []
+
+
+def stale_verdicts_note(count: int) -> str:
+    """How many verdicts are on other answers than those of the run."""
+    return f"{pluralize(count, 'verdict')} on sentences of other answers than these, left out"
+
+
+def failed_verdict_notes(verdicts: Collection[EvidenceVerdict], convention: Convention) -> list[str]:
+    """A note on verdicts without a score, and on answers that were not split into sentences."""
+    failed = sum(grade.score is None for verdict in verdicts for grade in verdict.grades())
+    unsplit = sum(verdict.sentences is None for verdict in verdicts)
+    if not (failed or unsplit):
+        return []
+    problems = [f"{pluralize(failed, 'judgement')} failed or off the scale"] if failed else []
+    problems += [pluralize(unsplit, "answer was", "answers were") + " not split into sentences"] if unsplit else []
+    how = "undefined for these answers; a figure that no answer has is not listed"
+    if convention == "published":
+        how = "as the authors' scripts have them"
+    return [f"{join_names(problems)}: figures of what is cited, and of accuracy, are {how}"]
+
+
+def judgement_notes(judgements: Iterable[Judgement], convention: Convention, *, of_boxes: bool) -> list[str]:
+    """A note on malformed judgements, which are those of boxes or by MMDocRAG's criteria."""
+    wanted = ATTRIBUTION if of_boxes else tuple(ASPECTS.values())
+    broken = sum(is_malformed(judgement, wanted) for judgement in judgements)
+    if not broken:
+        return []
+    if of_boxes:
+        how = "such scores are undefined"
+    else:
+        how = "what is missing counts 0, what is off the scale as it is" if convention == "published" else "left out"
+    return [f"{pluralize(broken, 'malformed judgement')} (a score missing, misnamed or out of range): {how}"]
+
+
+def truncation_note(run: Path) -> str:
+    """A note on a run that was stopped while it wrote a line; empty for any other run."""
+    path = run / PREDICTIONS_FILE
+    if not (path.is_file() and is_truncated(path)):
+        return ""
+    return f"the last line of {path} was cut short and is not counted; resume the run to have it answered"

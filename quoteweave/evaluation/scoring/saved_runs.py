@@ -9,15 +9,14 @@ from pydantic import Field
 from quoteweave.core.chat.usage import PriceLookup
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction, Scope
-from quoteweave.core.files.jsonl import is_truncated, iter_lines
-from quoteweave.core.messages import join_names, pluralize
+from quoteweave.core.files.jsonl import iter_lines
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
-from quoteweave.core.runs import PREDICTIONS_FILE
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.datasets.citevqa import load_citevqa_judgements
 from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, current_verdicts, load_evidence_verdicts
-from quoteweave.evaluation.judges.judgements import ASPECTS, ATTRIBUTION, Judgement, is_malformed, load_judgements
+from quoteweave.evaluation.judges.judgements import ASPECTS, Judgement, load_judgements
 from quoteweave.evaluation.metrics.answers.judge_scores import AttributedAccuracy, JudgeScores
 from quoteweave.evaluation.metrics.metric import Convention, Metric
 from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions, evidence_metrics
@@ -32,7 +31,18 @@ from quoteweave.evaluation.scoring.matching import (
     run_names_references,
     select_scope,
 )
-from quoteweave.evaluation.scoring.notes import answer_notes, box_notes, figure_notes, ranking_notes, search_notes
+from quoteweave.evaluation.scoring.notes import (
+    answer_notes,
+    box_notes,
+    failed_verdict_notes,
+    figure_notes,
+    judgement_notes,
+    missing_verdict_notes,
+    ranking_notes,
+    search_notes,
+    stale_verdicts_note,
+    truncation_note,
+)
 from quoteweave.evaluation.scoring.scorer import (
     BOX_METRICS,
     CORRELATIONS,
@@ -228,7 +238,7 @@ def load_run(request: ScoringRequest, examples: Sequence[Example] | None = None)
         messages = (
             str(error),
             other_references(request.run, request.dataset, request.references),
-            _truncation_note(request.run),
+            truncation_note(request.run),
         )
         raise DatasetError("; ".join(filter(None, messages))) from error
     if request.judgements is not None:
@@ -298,25 +308,22 @@ def score_otherwise(loaded: LoadedRun, request: ScoringRequest) -> Scores:
     return score_run(loaded, selection, convention=OTHER_CONVENTION[request.convention]).scores
 
 
-def stale_verdicts_note(loaded: LoadedRun) -> str:
-    """How many verdicts are on other answers than those of the run."""
-    return f"{pluralize(loaded.stale, 'verdict')} on sentences of other answers than these, left out"
-
-
 def scoring_notes(scores: Scores, other: Scores | None, loaded: LoadedRun, request: ScoringRequest) -> tuple[str, ...]:
     """Notes for readers: how failures were counted, what the other convention gives, what is not comparable.
 
     `other` are the scores by the other convention; None if there is no headline figure to compare.
     """
-    notes = [note] if (note := _truncation_note(request.run)) else []
-    notes += _missing_verdicts(loaded, request)
+    notes = [note] if (note := truncation_note(request.run)) else []
+    for path, judged in ((request.judgements, loaded.judgements), (request.citations, loaded.citations)):
+        notes += [] if path is None else missing_verdict_notes(path, judged, loaded.predictions)
     published = scores.convention == "published"
     if scores.failed:
         how = "counted as empty answers" if published else "left out"
         notes.append(f"{pluralize(scores.failed, 'prediction is an error', 'predictions are errors')}, {how}")
-    notes += _failed_verdicts(loaded, scores.convention) + _malformed_judgements(loaded, scores.convention)
+    notes += failed_verdict_notes(loaded.citations.values(), scores.convention)
+    notes += judgement_notes(loaded.judgements.values(), scores.convention, of_boxes=loaded.cites_boxes)
     if loaded.stale:
-        notes.append(stale_verdicts_note(loaded))
+        notes.append(stale_verdicts_note(loaded.stale))
     notes += dataset_notes(request.run, request.dataset, request.references, loaded.examples, loaded.predictions)
     by_rule = any(verdict.by_rule for verdict in loaded.citations.values())
     if by_rule:
@@ -337,57 +344,7 @@ def scoring_notes(scores: Scores, other: Scores | None, loaded: LoadedRun, reque
     return tuple(notes)
 
 
-def _missing_verdicts(loaded: LoadedRun, request: ScoringRequest) -> list[str]:
-    """Notes on how many answers lack a verdict in a file, because its judge was stopped or the file was cut short."""
-    answered = [
-        prediction.example
-        for prediction in loaded.predictions
-        if prediction.error is None and prediction.response is not None
-    ]
-    notes = []
-    for path, judged in ((request.judgements, loaded.judgements), (request.citations, loaded.citations)):
-        missing = sum(example not in judged for example in answered) if path else 0
-        if missing:
-            answers = f"{missing} of {pluralize(len(answered), 'answer')}"
-            notes.append(f"{path} has no judgement of {answers}, left out of its figures")
-    return notes
-
-
-def _failed_verdicts(loaded: LoadedRun, convention: Convention) -> list[str]:
-    verdicts = loaded.citations.values()
-    failed = sum(grade.score is None for verdict in verdicts for grade in verdict.grades())
-    unsplit = sum(verdict.sentences is None for verdict in verdicts)
-    if not (failed or unsplit):
-        return []
-    problems = [f"{pluralize(failed, 'judgement')} failed or off the scale"] if failed else []
-    problems += [pluralize(unsplit, "answer was", "answers were") + " not split into sentences"] if unsplit else []
-    how = "undefined for these answers; a figure that no answer has is not listed"
-    if convention == "published":
-        how = "as the authors' scripts have them"
-    return [f"{join_names(problems)}: figures of what is cited, and of accuracy, are {how}"]
-
-
-def _malformed_judgements(loaded: LoadedRun, convention: Convention) -> list[str]:
-    wanted = ATTRIBUTION if loaded.cites_boxes else tuple(ASPECTS.values())
-    broken = sum(is_malformed(judgement, wanted) for judgement in loaded.judgements.values())
-    if not broken:
-        return []
-    if loaded.cites_boxes:
-        how = "such scores are undefined"
-    else:
-        how = "what is missing counts 0, what is off the scale as it is" if convention == "published" else "left out"
-    return [f"{pluralize(broken, 'malformed judgement')} (a score missing, misnamed or out of range): {how}"]
-
-
 def _load_judgements(path: Path) -> dict[str, Judgement]:
     """Judgements, one per line, or the scores in a list that CiteVQA's code wrote. Raises DatasetError."""
     first = next(iter_lines(path), (0, b""))[1]
     return load_citevqa_judgements(path) if first.lstrip().startswith(b"[") else load_judgements(path)
-
-
-def _truncation_note(run: Path) -> str:
-    """A note on a run that was stopped while it wrote a line; empty for any other run."""
-    path = run / PREDICTIONS_FILE
-    if not (path.is_file() and is_truncated(path)):
-        return ""
-    return f"the last line of {path} was cut short and is not counted; resume the run to have it answered"
