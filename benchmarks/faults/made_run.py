@@ -95,7 +95,7 @@ def _trajectory(folder: Path, notes: list[str]) -> Any:
 
 def _call(folder: Path, number: int) -> Any:
     """The model's reply, which is the same again if the stored call is damaged."""
-    from quoteweave.core.answers import Completion
+    from quoteweave.core.chat.completions import Completion
     from quoteweave.endpoints.call_cache import CachedChat
     from quoteweave.testing import FakeChat
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from pydantic import Field
 
-from quoteweave.core.answers import Answer, Completion, CompletionDelta, Context, Event, Usage
+from quoteweave.core.answers import Answer, Context, Event, Usage
+from quoteweave.core.chat.completions import Completion, CompletionDelta
 from quoteweave.core.records import Filter, Hit, Page, PageWords, ParsedDocument, Query, Quote, Record
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
-from quoteweave.core.answers import Completion, CompletionDelta
+from quoteweave.core.chat.completions import Completion, CompletionDelta
 from quoteweave.core.chat.streams import as_stream, stream_completion
 from quoteweave.core.concurrency.shared_calls import SharedCall, SharedCalls
 from quoteweave.core.files.result_cache import CachedResult, ResultCache

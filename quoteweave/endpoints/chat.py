@@ -7,7 +7,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, FailFast
 
-from quoteweave.core.answers import Completion, CompletionDelta, ToolCall, Usage
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import Completion, CompletionDelta, ToolCall
 from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.chat.tools import Tool
 from quoteweave.core.errors import EndpointBadResponse, EndpointRefused, EndpointUnreachable

@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, aclosing
 from copy import copy
 from typing import Any
 
-from quoteweave.core.answers import Completion, CompletionDelta
+from quoteweave.core.chat.completions import Completion, CompletionDelta
 from quoteweave.core.chat.streams import stream_completion
 from quoteweave.core.chat.tools import Tool, offer_tools
 from quoteweave.core.chat.usage import UsageMeter

@@ -12,14 +12,13 @@ from quoteweave.core.answers import (
     EXTRACTIVE,
     Answer,
     AnswerEvent,
-    Completion,
-    CompletionDelta,
     Context,
     Event,
     TextEvent,
     ThoughtEvent,
     replay_events,
 )
+from quoteweave.core.chat.completions import Completion, CompletionDelta
 from quoteweave.core.chat.streams import stream_completion
 from quoteweave.core.errors import EndpointBadResponse, EndpointError, ModelError, note_text
 from quoteweave.core.messages import shorten_to_line

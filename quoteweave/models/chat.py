@@ -12,7 +12,8 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from quoteweave.core.answers import Completion, CompletionDelta, Usage
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import Completion, CompletionDelta
 from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.chat.usage import LOCAL_PREFIX
 from quoteweave.core.errors import ModelFailed, ModelNotFound, UsageError, by_setting

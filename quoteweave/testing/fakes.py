@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from quoteweave.core.answers import Completion, CompletionDelta
+from quoteweave.core.chat.completions import Completion, CompletionDelta
 from quoteweave.core.protocols import Expansion, Reranking, SettingValue
 from quoteweave.core.records import Filter, Hit, Query, Quote
 

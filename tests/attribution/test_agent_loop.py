@@ -19,7 +19,8 @@ from quoteweave.attribution.literature.sources.papers import (
     SnippetsFound,
     SortBy,
 )
-from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.errors import (
     EndpointBadResponse,
     EndpointRefused,

@@ -21,7 +21,7 @@ from quoteweave.attribution.literature.sources.semantic_scholar import SEMANTIC_
 from quoteweave.attribution.literature.sources.service import SourcePace
 from quoteweave.attribution.literature.sources.source_client import SourceClient
 from quoteweave.attribution.literature.sources.unseen import HidingRule
-from quoteweave.core.answers import Completion
+from quoteweave.core.chat.completions import Completion
 from quoteweave.testing.literature import MadeExcerpt
 from quoteweave.testing.literature_server import LibraryServer
 

@@ -19,7 +19,8 @@ from quoteweave.attribution.agent.review import render_trajectory
 from quoteweave.attribution.agent.trajectory import AgentSettings, Ending, Reply, Step, Trajectory, TrajectorySetup
 from quoteweave.attribution.literature.sources.papers import Paper, PaperText, PublicationDate
 from quoteweave.attribution.literature.sources.unseen import HidingRule
-from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.errors import EndpointUnreachable
 from quoteweave.testing.fakes import FakeChat
 

@@ -12,7 +12,8 @@ from scripted_agents import EXCERPT, PAPERS, RULE, SEARCH, SELECT, TARGET, find
 
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import AgentSettings
-from quoteweave.core.answers import Completion, ToolCall, Usage
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import Completion, ToolCall
 from quoteweave.core.chat.tools import Tool, offer_tools
 from quoteweave.core.chat.usage import estimate_message_tokens, usage_or_estimate
 from quoteweave.core.errors import EndpointUnreachable, UsageError

@@ -36,7 +36,8 @@ from quoteweave.attribution.literature.sources.papers import (
     SnippetsFound,
 )
 from quoteweave.attribution.literature.sources.unseen import HidingRule
-from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.errors import DatasetError, EndpointUnreachable, SourceUnreachable, UsageError
 from quoteweave.testing.fakes import FakeChat
 

@@ -1,6 +1,7 @@
 import pytest
 
-from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.chat.usage import (
     TOKENS_PER_IMAGE,
     estimate_message_tokens,

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.errors import EndpointUnreachable, StorageError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.endpoints.call_cache import CachedChat, request_key

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import anyio
 import pytest
 
-from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.errors import EndpointBadResponse, EndpointRefused, EndpointUnreachable, UsageError
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.endpoints.http_client import shared_client

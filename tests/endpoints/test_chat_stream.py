@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.answers import Completion, CompletionDelta, Usage
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import Completion, CompletionDelta
 from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.errors import EndpointBadResponse, EndpointRefused, EndpointUnreachable
 from quoteweave.core.protocols import StreamingChatModel

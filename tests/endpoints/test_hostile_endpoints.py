@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from quoteweave.core.answers import Completion
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.errors import EndpointBadResponse, EndpointError, EndpointRefused, EndpointUnreachable
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.endpoints.embeddings import EmbeddingsClient

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.protocols import ChatModel
 from quoteweave.endpoints.rate_limits import RateLimitedChat, TokenBucket
 from quoteweave.testing.fakes import FakeChat

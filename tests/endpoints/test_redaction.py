@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.answers import Completion
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.errors import EndpointError
 from quoteweave.core.urls import without_credentials
 from quoteweave.endpoints.call_cache import CachedChat

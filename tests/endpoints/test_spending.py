@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.chat.usage import Price
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, EndpointUnreachable, UsageError
 from quoteweave.core.protocols import ChatModel

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from quoteweave.core.answers import Completion, CompletionDelta, Usage
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import Completion, CompletionDelta
 from quoteweave.core.chat.streams import stream_completion
 from quoteweave.core.chat.usage import Price
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, EndpointError, EndpointUnreachable

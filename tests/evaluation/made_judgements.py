@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from builders import make_quote
 
-from quoteweave.core.answers import Completion, Context
+from quoteweave.core.answers import Context
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Hit, Kind, Layout, Query
 from quoteweave.evaluation.judges.judgements import ASPECTS

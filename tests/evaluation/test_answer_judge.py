@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from made_judgements import CONTEXT, Judging, judge_reply, made_pair
 
-from quoteweave.core.answers import Completion, Context, Usage
+from quoteweave.core.answers import Context, Usage
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.chat.usage import TOKENS_PER_IMAGE, estimate_tokens
 from quoteweave.core.errors import DatasetError, EndpointRefused, EndpointUnreachable, StorageError, UsageError
 from quoteweave.evaluation.judges.answer_judges import NO_ANSWER, AnswerJudge

@@ -6,7 +6,7 @@ import pytest
 from made_citevqa import BOX, answered, asked, tag
 from made_judgements import CONTEXT
 
-from quoteweave.core.answers import Completion
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.errors import EndpointRefused
 from quoteweave.core.examples import Prediction
 from quoteweave.evaluation.judges.answer_judges import AttributionJudge

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tiny_entailment import make_t5
 
-from quoteweave.core.answers import Completion
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.errors import BudgetSpent, EndpointRefused, EndpointUnreachable, ModelNotFound, UsageError
 from quoteweave.core.protocols import ChatModel, ClaimChecker
 from quoteweave.generation.claim_checkers import ChatClaimChecker, EntailmentClaimChecker, read_verdict

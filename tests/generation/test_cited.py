@@ -5,7 +5,8 @@ from typing import Any, cast
 import pytest
 from builders import make_context, make_quote
 
-from quoteweave.core.answers import Answer, Completion, Context, Usage
+from quoteweave.core.answers import Answer, Context, Usage
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable, UsageError
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Hit, Query

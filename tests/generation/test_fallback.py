@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator, Sequence
 import pytest
 from harbour_quotes import EVERYTHING
 
-from quoteweave.core.answers import Answer, Completion, CompletionDelta, Event
+from quoteweave.core.answers import Answer, Event
+from quoteweave.core.chat.completions import Completion, CompletionDelta
 from quoteweave.core.errors import EndpointRefused, EndpointUnreachable, UsageError
 from quoteweave.core.records import Query
 from quoteweave.generation.chat_generator import CitedGenerator, FallbackGenerator

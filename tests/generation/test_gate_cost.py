@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from numbered_quotes import CONTEXT, quotes
 
-from quoteweave.core.answers import Completion, Context, Event
+from quoteweave.core.answers import Context, Event
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.records import Query
 from quoteweave.generation.chat_generator import CitedGenerator

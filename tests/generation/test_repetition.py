@@ -7,7 +7,7 @@ from harbour_quotes import EVERYTHING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.answers import Completion
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.records import Query
 from quoteweave.generation.chat_generator import (
     CUT_SHORT,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tiny_chat import TEMPLATE, byte_tokenizer, make_chat, make_seeing_chat
 
-from quoteweave.core.answers import Completion, CompletionDelta
+from quoteweave.core.chat.completions import Completion, CompletionDelta
 from quoteweave.core.errors import ModelFailed, ModelNotFound, UsageError
 from quoteweave.core.protocols import ChatModel, StreamingChatModel
 from quoteweave.models.chat import LocalChat, TokenStreamer

@@ -14,7 +14,6 @@ from quoteweave.core.answers import (
     Answer,
     AnswerEvent,
     CitationEvent,
-    Completion,
     Context,
     ContextSize,
     Event,
@@ -23,6 +22,7 @@ from quoteweave.core.answers import (
     ThoughtEvent,
     replay_events,
 )
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable, QuestionEmpty, QuestionTooLong, UsageError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.records import Filter

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.answers import Completion
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.errors import EndpointRefused, EndpointUnreachable, UsageError
 from quoteweave.core.protocols import Expander, Expansion
 from quoteweave.core.records import Query

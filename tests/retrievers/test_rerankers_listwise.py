@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reranked_hits import made_hits, ordinals
 
-from quoteweave.core.answers import Completion
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.errors import EndpointUnreachable, UsageError
 from quoteweave.core.protocols import Reranker
 from quoteweave.core.records import Hit, Query

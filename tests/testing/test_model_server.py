@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from builders import make_quote
 
-from quoteweave.core.answers import Completion, CompletionDelta, Context
+from quoteweave.core.answers import Context
+from quoteweave.core.chat.completions import Completion, CompletionDelta
 from quoteweave.core.protocols import Expander, Reranker, Retriever, StreamingChatModel
 from quoteweave.core.records import Filter, Query
 from quoteweave.testing import FakeChat, FakeExpander, FakeReranker, FakeRetriever, ModelServer, Reply

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, TypeAdapter, ValidationError
 
-from quoteweave.core.answers import ToolCall
+from quoteweave.core.chat.completions import ToolCall
 from quoteweave.core.chat.tools import Tool
 from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.records import Record

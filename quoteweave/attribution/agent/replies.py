@@ -25,7 +25,7 @@ from quoteweave.attribution.agent.actions import (
 )
 from quoteweave.attribution.agent.observations import shorten_to_count, shorten_to_titles
 from quoteweave.attribution.agent.trajectory import AgentSettings, EndingKind, Reply, ReplyForm, Step, Trajectory
-from quoteweave.core.answers import Completion
+from quoteweave.core.chat.completions import Completion
 from quoteweave.core.chat.prompts import Prompt, load_prompt
 from quoteweave.core.chat.tools import offer_tools
 from quoteweave.core.chat.usage import estimate_message_tokens, estimate_tokens

@@ -20,7 +20,8 @@ from pydantic import BaseModel, Field, RootModel
 from quoteweave.attribution.agent.actions import Action, ActionName, Condition, actions_of
 from quoteweave.attribution.literature.sources.papers import Paper, ReadOutcome
 from quoteweave.attribution.literature.sources.unseen import HidingRule
-from quoteweave.core.answers import NO_TOKENS, ToolCall, Usage
+from quoteweave.core.answers import NO_TOKENS, Usage
+from quoteweave.core.chat.completions import ToolCall
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import TECHNICAL_ERRORS, Spending
 from quoteweave.core.files.jsonl import iter_records, open_for_append

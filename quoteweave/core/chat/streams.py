@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Literal
 
-from quoteweave.core.answers import Completion, CompletionDelta
+from quoteweave.core.chat.completions import Completion, CompletionDelta
 from quoteweave.core.protocols import ChatModel, StreamingChatModel
 
 

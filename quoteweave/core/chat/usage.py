@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pydantic import Field
 
-from quoteweave.core.answers import Completion, CompletionDelta, Usage
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import Completion, CompletionDelta
 from quoteweave.core.records import Record
 
 ASCII_CHARACTERS_PER_TOKEN = 4
