@@ -4,7 +4,7 @@ import asyncio
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -79,12 +79,8 @@ def _shrunk(image: "Image.Image", max_pixels: int) -> "Image.Image":
     return ImageOps.exif_transpose(small)
 
 
-class ImageSource(Protocol):
-    """A function that reads stored crops; it is called from several threads."""
-
-    def __call__(self, key: str, /) -> bytes:
-        """The bytes of the crop that `Quote.image` names. Raises OSError when it cannot be read."""
-        ...
+ImageSource = Callable[[str], bytes]
+"""Reads the stored crop that `Quote.image` names, in several threads. Raises OSError when it cannot be read."""
 
 
 class PictureLimits(Record):

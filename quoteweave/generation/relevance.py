@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Quote, Record
@@ -23,6 +23,7 @@ from quoteweave.core.text.question_analysis import (
     AnswerType,
     QuestionAnalysis,
     analyse_question,
+    field_of_term,
     interrogative_words,
     request_words,
     with_words_alike,
@@ -39,7 +40,8 @@ from quoteweave.core.text.question_words import (
 from quoteweave.core.text.tokens import has_digit, name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request
-from quoteweave.generation.sentence_kinds import words_of_limit
+from quoteweave.generation.sentence_kinds import says_what, words_of_limit
+from quoteweave.generation.sentences import sentence_texts
 
 MIN_WORD_WEIGHT = 0.6
 """Weight of a word that every sentence contains; one that none contains weighs 1."""
@@ -344,3 +346,20 @@ def overlap(first_words: Iterable[str], second_words: Iterable[str]) -> float:
     """The Jaccard similarity of two sets of words, 0 to 1."""
     first, second = set(first_words), set(second_words)
     return len(first & second) / (len(first | second) or 1)
+
+
+def definitions_first(question: str, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits with those first that say what the thing is that the question asks for.
+
+    In a manual, each section has the name of its subject, so that a search by words cannot find the one that defines
+    it. These hits get the score of the first hit.
+    """
+    terms = question_terms(question)
+    field = frozenset(words(field_of_term(question)))
+    subject = [word for word in subject_terms(terms) if word not in field]
+    says = partial(says_what, subject=subject, by_kind=True, is_name=terms.names.issuperset(subject))
+    saying = [hit for hit in hits if subject and any(map(says, sentence_texts(hit.quote.text)))]
+    best, saying_ids = max((hit.score for hit in hits), default=0.0), {id(hit) for hit in saying}
+    first = [hit.model_copy(update={"score": best}) for hit in saying]
+    ordered = [*first, *(hit for hit in hits if id(hit) not in saying_ids)]
+    return [hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(ordered, start=1)]

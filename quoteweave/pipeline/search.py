@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
@@ -25,11 +24,8 @@ from quoteweave.core.protocols import (
     collect_warnings,
 )
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record, copy_key
-from quoteweave.core.text.question_analysis import analyse_question, check_question, field_of_term
-from quoteweave.core.text.tokens import words
-from quoteweave.generation.relevance import question_terms, subject_terms
-from quoteweave.generation.sentence_kinds import says_what
-from quoteweave.generation.sentences import sentence_texts
+from quoteweave.core.text.question_analysis import analyse_question, check_question
+from quoteweave.generation.relevance import definitions_first
 from quoteweave.pipeline.filtered_pages import FilteredPages, lost_files_note, nothing_passes_note, within_named_files
 from quoteweave.pipeline.introduced import add_introduced
 from quoteweave.pipeline.whole_document.document_structure import structure_context
@@ -340,23 +336,6 @@ class UnreadNote(NamedTuple):
     text: str
     is_asked_about: bool
     """Whether the question names one of them."""
-
-
-def definitions_first(question: str, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits with those first that say what the thing is that the question asks for.
-
-    In a manual, each section has the name of its subject, so that a search by words cannot find the one that defines
-    it. These hits get the score of the first hit.
-    """
-    terms = question_terms(question)
-    field = frozenset(words(field_of_term(question)))
-    subject = [word for word in subject_terms(terms) if word not in field]
-    says = partial(says_what, subject=subject, by_kind=True, is_name=terms.names.issuperset(subject))
-    saying = [hit for hit in hits if subject and any(map(says, sentence_texts(hit.quote.text)))]
-    best, saying_ids = max((hit.score for hit in hits), default=0.0), {id(hit) for hit in saying}
-    first = [hit.model_copy(update={"score": best}) for hit in saying]
-    ordered = [*first, *(hit for hit in hits if id(hit) not in saying_ids)]
-    return [hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(ordered, start=1)]
 
 
 def without_repeats(hits: Sequence[Hit]) -> list[Hit]:

@@ -158,12 +158,8 @@ def _ranked(prediction: Prediction, items: Items) -> tuple[list[str], list[float
         return list(dict.fromkeys(names)), [page.score for page in prediction.pages]
     quotes = [hit.quote for hit in prediction.hits]
     if items == "documents":
-        return list(dict.fromkeys(_stem(quote.document) for quote in quotes)), _scores(prediction)
+        return list(dict.fromkeys(PurePosixPath(quote.document).stem for quote in quotes)), _scores(prediction)
     return list(dict.fromkeys(_name(item_of(quote)) for quote in quotes)), _scores(prediction)
-
-
-def _stem(document: str) -> str:
-    return PurePosixPath(document).stem
 
 
 def _with_scores(ranking: list[str], scores: list[float]) -> dict[str, float]:

@@ -9,10 +9,9 @@ other methods.
 
 import itertools
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,14 +39,8 @@ _ROUNDING = 1e-8
 """By what share a figure may change if it is summed in another order."""
 
 
-class Intervals(Protocol):
-    """A method that gives an interval for each aggregate, by its name; None if there is none."""
-
-    def __call__(
-        self, figures: Sequence[Aggregate], rows: Sequence[Row], clusters: Sequence[str]
-    ) -> Mapping[str, Bounds | None]:
-        """`clusters` names the cluster of each row."""
-        ...
+Intervals = Callable[[Sequence[Aggregate], Sequence[Row], Sequence[str]], Mapping[str, Bounds | None]]
+"""A method that gives an interval for each aggregate, by its name, from rows and the cluster of each; None for none."""
 
 
 def cluster_intervals(

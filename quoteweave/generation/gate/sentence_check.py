@@ -58,7 +58,7 @@ from quoteweave.generation.gate.contraries.word_differences import (
     has_too_many_words,
 )
 from quoteweave.generation.gate.derived_numbers import is_derived, is_rounded, with_exact_amounts
-from quoteweave.generation.gate.facts import Difference, Facts, code_key, normalize_notation, read_sentence
+from quoteweave.generation.gate.facts import Facts, code_key, normalize_notation, read_sentence
 
 MIN_SAME_LANGUAGE = 0.2
 """Below this share of common words, sentence and quotes may be in different languages."""
@@ -277,7 +277,12 @@ def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
     if swap := find_other_year(statement, evidence.sentences):
         reason = f"What it cites has {swap.amount} for {swap.year}, and for {swap.said_year} {swap.instead}."
         return _Finding("unsupported", reason)
-    if number := _qualified_otherwise(statement, evidence):
+    if number := (
+        find_other_bound(statement, evidence.texts)
+        or find_other_sign(statement, evidence.sentences)
+        or find_other_version(statement, evidence.texts)
+        or find_other_percent(statement, evidence.texts)
+    ):
         return _Finding("unchecked", _reason_of_difference(*number))
     if evidence.has_sentence(statement):
         return None
@@ -286,15 +291,6 @@ def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
         return _Finding("unchecked", CONTRARY_REASONS[contrary or "direction"])
     denial = find_denial_or_limit(statement, evidence)
     return None if denial is None else _Finding("unchecked", denial)
-
-
-def _qualified_otherwise(statement: str, evidence: CitedEvidence) -> Difference | None:
-    return (
-        find_other_bound(statement, evidence.texts)
-        or find_other_sign(statement, evidence.sentences)
-        or find_other_version(statement, evidence.texts)
-        or find_other_percent(statement, evidence.texts)
-    )
 
 
 def _said_otherwise(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding | None:

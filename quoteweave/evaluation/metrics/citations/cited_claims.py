@@ -224,7 +224,7 @@ class CachedEntailment:
 
     def entails(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
         """The verdicts of the other model, stored as soon as they are known. Raises what the other model raises."""
-        keys = [_pair_hash(pair) for pair in pairs]
+        keys = [hashlib.sha256(repr(pair).encode("utf-8", "surrogatepass")).hexdigest() for pair in pairs]
         new = list({key: pair for key, pair in zip(keys, pairs, strict=True) if key not in self._known}.items())
         # Sorted by length, because models are faster for batches of similar length.
         new.sort(key=lambda keyed_pair: sum(map(len, keyed_pair[1])))
@@ -235,7 +235,3 @@ class CachedEntailment:
                     write(CachedEntailmentVerdict(pair=key, entails=entails, model=self._model.name))
                     self._known[key] = entails
         return [self._known[key] for key in keys]
-
-
-def _pair_hash(pair: tuple[str, str]) -> str:
-    return hashlib.sha256(repr(pair).encode("utf-8", "surrogatepass")).hexdigest()
