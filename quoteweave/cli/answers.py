@@ -62,8 +62,8 @@ AnswerFormat = Literal["written", "whole", "json", "events"]
 """How an answer is printed."""
 
 
-class Answerer(Protocol):
-    """Answers questions: a `Rag`, or a server."""
+class RagOrServer(Protocol):
+    """What answers questions: a `Rag`, or a server."""
 
     def stream(self, question: str) -> AsyncGenerator[StreamEvent, None]:
         """Yield the events of the answer."""
@@ -76,7 +76,7 @@ class Answerer(Protocol):
 
 def ask_and_print(
     form: AnswerFormat,
-    rag: Answerer,
+    rag: RagOrServer,
     question: str,
     *,
     model: str | None,
@@ -96,7 +96,7 @@ def ask_and_print(
 
 
 def _ask(
-    form: AnswerFormat, rag: Answerer, question: str, model: str | None, pictures: Callable[[str], None] | None
+    form: AnswerFormat, rag: RagOrServer, question: str, model: str | None, pictures: Callable[[str], None] | None
 ) -> Answered:
     if form == "written":
         with _StreamPrinter(model) as show:

@@ -25,10 +25,9 @@ def index_json(collection: Collection, state: IndexState, manifest: Manifest | N
 def index_line(index: Mapping[str, object]) -> str:
     """Return the description of an index in words."""
     text = f"index {index['spec'] or index['name']}: "
-    if index["kind"] is not None:
-        reasons = index["left_out"] if isinstance(index["left_out"], dict) else {}
-        left_out = "".join(f", {count} left out {reason}" for reason, count in reasons.items())
-        text += f"{index['kind']}, {pluralize(int(str(index['items'])), 'item')}{left_out}, "
-    else:
+    if index["kind"] is None:
         return f"{text}damaged or gone; quoteweave check --repair rebuilds it from its vectors"
+    reasons = index["left_out"] if isinstance(index["left_out"], dict) else {}
+    left_out = "".join(f", {count} left out {reason}" for reason, count in reasons.items())
+    text += f"{index['kind']}, {pluralize(int(str(index['items'])), 'item')}{left_out}, "
     return text + ("up to date" if index["up_to_date"] else "out of date; quoteweave index build brings it up to date")

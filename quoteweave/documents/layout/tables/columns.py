@@ -111,12 +111,12 @@ def _code_form(text: str) -> str:
 
 def names_columns(row: Row, columns: Sequence[Column]) -> bool:
     """Whether a row names enough columns for a head, each once, and otherwise only the names of the rows."""
-    named_columns = [place for place in places_in(row, columns) if place != 0]
+    named_columns = [place for place in columns_named_by(row, columns) if place != 0]
     is_clear = None not in named_columns and len(set(named_columns)) == len(named_columns)
     return is_clear and len(named_columns) >= max(2, MIN_NAMED * len(columns))
 
 
-def places_in(row: Row, columns: Sequence[Column]) -> Sequence[int | None]:
+def columns_named_by(row: Row, columns: Sequence[Column]) -> Sequence[int | None]:
     """For each cell of a head its column, from 1; 0 for a cell above the names of the rows, None for other text."""
     if len(row) == len(columns) > 1 and is_row_of_years(row) and _are_between(row, columns):
         return range(1, len(row) + 1)

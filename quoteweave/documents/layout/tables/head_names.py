@@ -14,7 +14,7 @@ from math import prod
 
 from quoteweave.core.boxes import hull
 from quoteweave.documents.layout.tables.cells import Row, is_data
-from quoteweave.documents.layout.tables.columns import Column, columns_over, middle, places_in
+from quoteweave.documents.layout.tables.columns import Column, columns_named_by, columns_over, middle
 from quoteweave.documents.sources.lines import Line
 
 # The most rows of a head.
@@ -46,7 +46,7 @@ def _rows_above_numbers(rows: Sequence[Row]) -> Sequence[Row]:
 
 def _names_parted(row: Row, columns: Sequence[Column]) -> Row:
     cells = [part for cell in row for part in _name_parts(cell)]
-    places = places_in(cells, columns)
+    places = columns_named_by(cells, columns)
     is_sure = None not in places and len(set(places)) == len(places)
     return cells if is_sure and all(len(columns_over(cell, columns)) == 1 for cell in cells) else row
 
@@ -73,7 +73,7 @@ def names_with_spans(rows: Sequence[Row], columns: Sequence[Column]) -> tuple[in
     if not 1 < len(head) <= MAX_ROWS or len(head) == len(rows):
         return 0, ()
     *upper_rows, lowest_row = head
-    places = [place for place in places_in(lowest_row, columns) if place is not None]
+    places = [place for place in columns_named_by(lowest_row, columns) if place is not None]
     if len(set(places)) < len(lowest_row):
         return 0, ()
     named_columns = {place: cell for place, cell in zip(places, lowest_row, strict=True) if place}

@@ -19,10 +19,10 @@ from quoteweave.documents.layout.tables.columns import (
     MAX_CELL_WORDS,
     Column,
     cells_under,
+    columns_named_by,
     columns_of,
     middle,
     names_columns,
-    places_in,
     texts_of,
 )
 from quoteweave.documents.layout.tables.head_names import names_with_spans, with_names_parted
@@ -183,7 +183,7 @@ def _joined_names(head_rows: Iterable[Row], columns: Sequence[Column]) -> tuple[
     """The words of all these rows above the names of the rows, and above each column."""
     cells = [list[str]() for _ in range(len(columns) + 1)]
     for row in head_rows:
-        for place, cell in zip(places_in(row, columns), row, strict=True):
+        for place, cell in zip(columns_named_by(row, columns), row, strict=True):
             cells[place or 0].append(cell.text)
     return tuple(map(" ".join, cells))
 
@@ -194,8 +194,8 @@ def _own_head_rows(rows: Sequence[Row], columns: Sequence[Column]) -> list[Row]:
     So may a row below others, if it names the rows by a year or in brackets: "2020:", "(in millions)".
     """
     head_rows = list(takewhile(lambda row: names_columns(row, columns), rows[:MAX_HEAD_ROWS]))
-    nameless = list(takewhile(lambda row: 0 not in places_in(row, columns), head_rows[1:]))
-    if not nameless and (not head_rows or 0 in places_in(head_rows[0], columns)):
+    nameless = list(takewhile(lambda row: 0 not in columns_named_by(row, columns), head_rows[1:]))
+    if not nameless and (not head_rows or 0 in columns_named_by(head_rows[0], columns)):
         return []
     last = head_rows[1 + len(nameless) : 2 + len(nameless)]
     names_rows = any(has_year(row[0]) or row[0].text.startswith("(") for row in last)
@@ -209,7 +209,7 @@ def _rows_above(
     head, groups = list[Row](), list[Row]()
     for row in reversed(rows):
         # The name of a group may be longer than a cell of a head.
-        places = [0] if len(row) == 1 and row[0].box[2] <= columns[0].left else places_in(row, columns)
+        places = [0] if len(row) == 1 and row[0].box[2] <= columns[0].left else columns_named_by(row, columns)
         is_far = top - max(line.box[3] for line in row) > MAX_GAP * row[0].height
         if is_far or None in places or len(head) == MAX_HEAD_ROWS or (head and is_heading(row, head[0])):
             break

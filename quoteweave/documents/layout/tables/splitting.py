@@ -18,7 +18,7 @@ from quoteweave.documents.layout.tables.cells import (
     rows_of_cells,
     stands_over,
 )
-from quoteweave.documents.layout.tables.columns import UNIT, Column, columns_of, names_columns, places_in
+from quoteweave.documents.layout.tables.columns import UNIT, Column, columns_named_by, columns_of, names_columns
 from quoteweave.documents.sources.lines import Line
 
 # The largest space, in heights of a line, between two parts of a table that were found apart.
@@ -118,7 +118,7 @@ def _repeats_names(rows: Sequence[Row], at: int, known: set[str]) -> bool:
         columns = columns_of([nearby_row for nearby_row in below if is_data(nearby_row)])
     if len(columns) < 2 or not names_columns(row, columns):
         return False
-    places, number_columns = places_in(row, columns), _number_columns(columns, below)
+    places, number_columns = columns_named_by(row, columns), _number_columns(columns, below)
     names = [cell for place, cell in zip(places, row, strict=True) if place in number_columns]
     if all(cell.text in known for cell in names):
         return len(names) > 1 and any(_is_name(cell) or has_year(cell) for cell in names)
