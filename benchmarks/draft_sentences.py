@@ -15,7 +15,7 @@ from pydantic import Field
 
 from quoteweave.attribution.drafts.post_hoc import is_statement
 from quoteweave.core.records import Record
-from quoteweave.generation.gate import is_factual
+from quoteweave.generation.gate.sentence_check import is_factual
 
 SENTENCES = Path(__file__).with_name("draft_sentences.jsonl")
 RULES: dict[str, Callable[[str], bool]] = {"figures or names": is_factual, "statements": is_statement}

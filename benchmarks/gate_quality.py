@@ -35,7 +35,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.documents.ingest import add
 from quoteweave.generation.citations import build_answer
-from quoteweave.generation.gate import check_citations
+from quoteweave.generation.gate.answer_check import check_citations
 
 SENTENCES = Path(__file__).with_name("gate_sentences.jsonl")
 PAIRS = {

@@ -116,7 +116,7 @@ from .endpoints.chat import OpenAIChat as OpenAIChat
 from .generation.chat_generator import CitedGenerator as CitedGenerator
 from .generation.citations import build_answer as build_answer
 from .generation.extractive.generator import ExtractiveGenerator as ExtractiveGenerator
-from .generation.gate import Policy as Policy
+from .generation.gate.policies import Policy as Policy
 from .index.removal import RemovalReport as RemovalReport
 from .index.removal import remove_documents as remove_documents
 from .interchange.problems import Problem as Problem

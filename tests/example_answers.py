@@ -22,7 +22,9 @@ from quoteweave.core.answers import (
 )
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Layout, Page, Quote
-from quoteweave.pipeline.answer_page.render import AnswerView, PagePicture, render_answers
+from quoteweave.pipeline.answer_page.render import render_answers
+from quoteweave.pipeline.answer_page.sections import AnswerView
+from quoteweave.pipeline.pictures_for_people import PagePicture
 
 WIDTH, HEIGHT, SCALE = 612.0, 792.0, 2
 REPORT, NOTES = "reports/harbour-tidal-pilot-2023.pdf", "notes/site-visit.md"

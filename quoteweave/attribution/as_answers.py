@@ -18,7 +18,7 @@ from quoteweave.core.answers import Answer, AnswerStatus, Citation, Context
 from quoteweave.core.records import Hit
 from quoteweave.generation.answer_text import clip
 from quoteweave.generation.citations import build_answer, with_citations
-from quoteweave.pipeline.answer_page.render import Wording
+from quoteweave.pipeline.answer_page.sections import Wording
 from quoteweave.pipeline.rag import Answered
 from quoteweave.pipeline.search import Trace
 

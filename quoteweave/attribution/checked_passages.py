@@ -18,7 +18,7 @@ from quoteweave.core.protocols import ClaimChecker
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.tokens import stem_of, words
 from quoteweave.generation.citations import build_answer, with_citations
-from quoteweave.generation.gate import check_citations
+from quoteweave.generation.gate.answer_check import check_citations
 from quoteweave.generation.gate.cited_evidence import CitedEvidence
 from quoteweave.generation.gate.contraries.opposite_words import CONTRARY_REASONS, Contrary, find_contrary
 from quoteweave.generation.gate.derived_numbers import with_exact_amounts

@@ -21,7 +21,8 @@ from quoteweave.core.records import Filter
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.extractive.whole_document.structure_answer import is_counted
 from quoteweave.generation.gate.policies import citation_failure
-from quoteweave.pipeline.answer_page.render import Wording, render_answers, view_answered
+from quoteweave.pipeline.answer_page.render import render_answers, view_answered
+from quoteweave.pipeline.answer_page.sections import Wording
 from quoteweave.pipeline.rag import Answered, SourcesEvent, StreamEvent
 
 
@@ -89,28 +90,21 @@ def ask_and_print(
 
     Raises what `Rag.answer_async` raises.
     """
-    answered = _ask(form, rag, question, model, pictures)
-    if answered.answer.status == "abstained" and where.first_page is not None:
-        print_notes([PAGES_COUNTED])
-    return answered
-
-
-def _ask(
-    form: AnswerFormat, rag: RagOrServer, question: str, model: str | None, pictures: Callable[[str], None] | None
-) -> Answered:
     if form == "written":
         with _StreamPrinter(model) as show:
             answered = run_sync(_consume_events(rag.stream(question), show))
         print_sources(answered.answer, pictures, answered.trace.reasons)
-        return answered
-    if form == "events":
-        return run_sync(_consume_events(rag.stream(question), _print_event))
-    answered = rag.answer_with_context(question)
-    print_trace(answered.trace)
-    if form == "json":
-        print_json(answer_json(answered))
+    elif form == "events":
+        answered = run_sync(_consume_events(rag.stream(question), _print_event))
     else:
-        print_answer(answered.answer, pictures, answered.trace.reasons)
+        answered = rag.answer_with_context(question)
+        print_trace(answered.trace)
+        if form == "json":
+            print_json(answer_json(answered))
+        else:
+            print_answer(answered.answer, pictures, answered.trace.reasons)
+    if answered.answer.status == "abstained" and where.first_page is not None:
+        print_notes([PAGES_COUNTED])
     return answered
 
 

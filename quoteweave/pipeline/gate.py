@@ -13,7 +13,8 @@ from quoteweave.core.protocols import ClaimChecker, PageSource
 from quoteweave.generation.citations import abstention, withheld
 from quoteweave.generation.confidence_signals import signals_of
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
-from quoteweave.generation.gate import Policy, apply_policy, check_citations, check_with_model
+from quoteweave.generation.gate.answer_check import check_citations, check_with_model
+from quoteweave.generation.gate.policies import Policy, apply_policy
 from quoteweave.pipeline.highlighting import highlight_inline_if_short
 from quoteweave.pipeline.prices import with_price
 

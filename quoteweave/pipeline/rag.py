@@ -27,8 +27,7 @@ from quoteweave.core.protocols import Generator, Retriever, StreamingGenerator
 from quoteweave.core.records import Filter, Query, Record
 from quoteweave.endpoints.budget import record_spending
 from quoteweave.generation.citations import image_event
-from quoteweave.generation.gate import Policy
-from quoteweave.generation.gate.policies import StreamingFilter
+from quoteweave.generation.gate.policies import Policy, StreamingFilter
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.prices import add_spending
 from quoteweave.pipeline.search import RetrievedContext, Search, Trace, UnreadNote

@@ -10,7 +10,8 @@ from example_answers import HOSTILE, abstained_view, checked_view, hostile_view,
 from PIL import Image
 from pypdfium2 import PdfDocument
 
-from quoteweave.pipeline.answer_page.render import AnswerView, render_answers
+from quoteweave.pipeline.answer_page.render import render_answers
+from quoteweave.pipeline.answer_page.sections import AnswerView
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -5,7 +5,7 @@ from builders import make_context
 from quoteweave.core.answers import Answer, Context, Verdict
 from quoteweave.core.records import Quote
 from quoteweave.generation.citations import build_answer
-from quoteweave.generation.gate import check_sentence
+from quoteweave.generation.gate.sentence_check import check_sentence
 
 
 def built(text: str, context: Context, *, question: str = "What happened?") -> Answer:

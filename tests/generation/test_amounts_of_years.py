@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_gate_answers import built
 
-from quoteweave.generation.gate import check_sentence
 from quoteweave.generation.gate.contraries.amounts_of_years import find_other_year
+from quoteweave.generation.gate.sentence_check import check_sentence
 
 SALES = "Net sales were $1,204 million in 2021 and $988 million in 2020."
 LISTED = "Net sales were $192,052, $163,220 and $149,351 in 2021, 2020 and 2019, respectively."

@@ -14,9 +14,9 @@ from quoteweave.core.errors import BudgetSpent, EndpointUnreachable, ModelFailed
 from quoteweave.core.protocols import ClaimChecker
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.citations import build_answer
-from quoteweave.generation.gate import REFUSAL, apply_policy, check_citations, check_with_model
-from quoteweave.generation.gate.answer_check import MAX_WARNINGS
+from quoteweave.generation.gate.answer_check import MAX_WARNINGS, check_citations, check_with_model
 from quoteweave.generation.gate.claims import claims_of
+from quoteweave.generation.gate.policies import REFUSAL, apply_policy
 
 CONTEXT = make_context(
     "The port received 1,058 vessel calls.",

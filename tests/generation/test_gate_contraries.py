@@ -6,7 +6,7 @@ import pytest
 from builders import make_context, make_quote
 from made_gate_answers import built, verdict
 
-from quoteweave.generation.gate import check_citations
+from quoteweave.generation.gate.answer_check import check_citations
 from quoteweave.generation.gate.contraries import other_cells, other_subjects
 
 TABLE = "Clinic | Beds | Wards\nSt Alba | 540 | 12\nSt Bera | 310 | 9"

@@ -12,7 +12,7 @@ from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.records import Query
 from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.citations import build_answer
-from quoteweave.generation.gate import check_citations
+from quoteweave.generation.gate.answer_check import check_citations
 from quoteweave.generation.gate.claims import ClaimReader, claims_of
 from quoteweave.pipeline.window import Window, fit_to_window
 

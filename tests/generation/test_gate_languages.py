@@ -4,7 +4,7 @@ import pytest
 from harbour_quotes import context
 
 from quoteweave.generation.citations import build_answer
-from quoteweave.generation.gate import check_citations
+from quoteweave.generation.gate.answer_check import check_citations
 
 QUOTE = (
     "The port received 1,204.5 tonnes of grain in 2023, a share of 12.4 %. On 17 February 2023 the storm closed it for "

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from made_gate_answers import built, verdict
 
 from quoteweave.core.records import Quote
-from quoteweave.generation.gate import check_sentence
+from quoteweave.generation.gate.sentence_check import check_sentence
 
 CALLS = "The port received 1,058 vessel calls, against 1,020 in the year before."
 TABLE = "Group | 2022 | 2023 | Change\nGrain | 512 | 547 | +6.8%\nTimber | 318 | 296 | –6.9%\nFish | 109 | 121 | +11.0%"

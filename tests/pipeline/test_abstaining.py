@@ -9,7 +9,7 @@ from quoteweave.core.confidence import Calibration, ConfidenceModel, RiskCoverag
 from quoteweave.core.records import Hit, Quote
 from quoteweave.generation.citations import build_answer
 from quoteweave.generation.confidence_signals import signals_of
-from quoteweave.generation.gate import check_citations
+from quoteweave.generation.gate.answer_check import check_citations
 from quoteweave.pipeline.gate import NOT_ENOUGH, abstain_before, abstain_below
 
 TEXT = "In 1921 the port shipped 1,204 tonnes of grain."

@@ -24,8 +24,9 @@ from lxml.html import HtmlElement
 from quoteweave.core.answers import NO_TOKENS, Context
 from quoteweave.core.boxes import Box
 from quoteweave.generation.citations import build_answer
-from quoteweave.pipeline.answer_page.render import AnswerView, PagePicture, render_answers
-from quoteweave.pipeline.answer_page.sections import data_url
+from quoteweave.pipeline.answer_page.render import render_answers
+from quoteweave.pipeline.answer_page.sections import AnswerView, data_url
+from quoteweave.pipeline.pictures_for_people import PagePicture
 
 VIEWS = [tidal_view, moorings_view, abstained_view, hostile_view]
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -7,9 +7,9 @@ from lxml import html
 from lxml.html import HtmlElement
 
 from quoteweave.core.answers import Answer, Context, Verdict
-from quoteweave.generation.gate import REFUSAL, apply_policy, check_citations
-from quoteweave.pipeline.answer_page.render import AnswerView
-from quoteweave.pipeline.answer_page.sections import checked_citations, tally
+from quoteweave.generation.gate.answer_check import check_citations
+from quoteweave.generation.gate.policies import REFUSAL, apply_policy
+from quoteweave.pipeline.answer_page.sections import AnswerView, checked_citations, tally
 
 CONTEXT = make_context(make_quote("a.pdf:0", "Grain came to 547 tons.", (0, 0, 100, 20)))
 

@@ -13,7 +13,7 @@ from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Hit, Query
 from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive.generator import NOTHING_FOUND, ExtractiveGenerator
-from quoteweave.generation.gate import REFUSAL, Policy
+from quoteweave.generation.gate.policies import REFUSAL, Policy
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.runs.answerer import Answerer

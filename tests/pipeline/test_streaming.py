@@ -31,7 +31,7 @@ from quoteweave.core.text.question_analysis import MAX_QUESTION_CHARACTERS
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
-from quoteweave.generation.gate import REFUSAL, Policy
+from quoteweave.generation.gate.policies import REFUSAL, Policy
 from quoteweave.pipeline.rag import Rag, SourcesEvent, StreamEvent
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.testing import FakeChat, FakeRetriever, ModelServer, Reply, check_events

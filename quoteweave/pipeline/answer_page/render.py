@@ -19,20 +19,11 @@ from quoteweave.pipeline.answer_page.sections import (
     Wording,
     section,
 )
-from quoteweave.pipeline.pictures_for_people import PagePicture, cited_pages, stored_crops
+from quoteweave.pipeline.pictures_for_people import cited_pages, stored_crops
 from quoteweave.pipeline.rag import Answered
 
 if TYPE_CHECKING:
     from jinja2 import Template
-
-__all__ = [
-    "AnswerView",
-    "PagePicture",
-    "Wording",
-    "render_answered",
-    "render_answers",
-    "view_answered",
-]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 

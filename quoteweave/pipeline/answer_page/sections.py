@@ -12,8 +12,8 @@ from quoteweave.core.files.pictures import media_type_of, to_data_url
 from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Kind, Page, Quote, Record, place_of
 from quoteweave.generation.answer_text import clip
-from quoteweave.generation.gate import REFUSAL
 from quoteweave.generation.gate.answer_check import cited_claims
+from quoteweave.generation.gate.policies import REFUSAL
 from quoteweave.pipeline.answer_page.markup import Passage, passages, without_markup
 from quoteweave.pipeline.pictures_for_people import PagePicture
 

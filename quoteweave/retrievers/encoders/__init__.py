@@ -12,9 +12,6 @@ from quoteweave.retrievers.catalogue import Loader, ModelRow
 from quoteweave.retrievers.encoders.late_interaction import is_stanford, reads_pictures
 from quoteweave.retrievers.encoders.text import truncate_dim
 
-__all__ = ["make_encoder", "row_for_path"]
-
-
 # Module and class of each loader; a module is imported when one of its models is built.
 CLASSES: Mapping[Loader, tuple[str, str]] = MappingProxyType(
     {
