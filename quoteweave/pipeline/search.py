@@ -26,7 +26,13 @@ from quoteweave.core.protocols import (
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record, copy_key
 from quoteweave.core.text.question_analysis import analyse_question, check_question
 from quoteweave.generation.relevance import definitions_first
-from quoteweave.pipeline.filtered_pages import FilteredPages, lost_files_note, nothing_passes_note, within_named_files
+from quoteweave.pipeline.filtered_pages import (
+    FilteredPages,
+    NamedFiles,
+    lost_files_note,
+    nothing_passes_note,
+    within_named_files,
+)
 from quoteweave.pipeline.introduced import add_introduced
 from quoteweave.pipeline.whole_document.document_structure import structure_context
 from quoteweave.pipeline.whole_document.front_matter import add_front_matter
@@ -163,33 +169,37 @@ class Search:
         """
         check_question(query.text)
         await wait_for_turn()
-        state, where, lost = _SearchState(query), where or Filter(), tuple[str, ...]()
+        state, named = _SearchState(query), NamedFiles(query.text, where or Filter(), None, ())
         if self._collection is not None:
             with state.timed("search"):
-                narrowed = await self._run(query, within_named_files, query.text, self._collection, where)
-                question, where, note, lost = narrowed
-                structured = await self._run(query, structure_context, question, self._collection, where)
-            state.add_notes(note)
+                named = await self._run(query, within_named_files, query.text, self._collection, named.where)
+                structured = await self._run(query, structure_context, named.question, self._collection, named.where)
+            state.add_notes(named.note)
             if structured is not None:
-                state.add_notes(lost_files_note(lost, structured.hits))
-                self._note_warnings(state, where)
+                state.add_notes(lost_files_note(named.lost, structured.hits))
+                self._note_warnings(state, named.where)
                 state.interpretation.append("asks what the document consists of")
                 return [structured] * len(sizes), self._trace(state)
-        await self._expand(state, where)
+        await self._expand(state, named.where)
+        ranked = await self._texts_and_images(state, sizes, named.where)
+        state.add_notes(lost_files_note(named.lost, [hit for hits in ranked for hit in hits]))
+        contexts = [await self._filled(state, size, ranked, named.where) for size in sizes]
+        return contexts, self._trace(state)
+
+    async def _texts_and_images(
+        self, state: "_SearchState", sizes: Sequence[ContextSize], where: Filter
+    ) -> Sequence[Sequence[Hit]]:
+        """Return the best texts and images, as many as the largest size has; if asked, what defines a term is first."""
         texts, images = max(size.texts for size in sizes), max(size.images for size in sizes)
         may_reorder = self._collection is not None and self._reranker is None
-        defining = may_reorder and analyse_question(query.text).asks == "definition"
+        defining = may_reorder and analyse_question(state.query.text).asks == "definition"
         texts = max(texts, MAX_DEFINING) if defining else texts
         kinds: tuple[tuple[Kind, int], ...] = (("text", texts), ("image", images))
         sizes_and_filters = [
             (k if where.kind in (None, kind) else 0, where.model_copy(update={"kind": kind})) for kind, k in kinds
         ]
         ranked = await self._ranked(state, sizes_and_filters, distinct=self._collection is not None)
-        state.add_notes(lost_files_note(lost, [hit for hits in ranked for hit in hits]))
-        if defining:
-            ranked = [definitions_first(query.text, ranked[0]), *ranked[1:]]
-        contexts = [await self._filled(state, size, ranked, where) for size in sizes]
-        return contexts, self._trace(state)
+        return [definitions_first(state.query.text, ranked[0]), ranked[1]] if defining else ranked
 
     async def _filled(
         self, state: "_SearchState", size: ContextSize, ranked: Sequence[Sequence[Hit]], where: Filter
