@@ -46,7 +46,7 @@ from quoteweave.pipeline.composition.make_rag import SharedLimits, make_chat
 from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.composition.manage_indexes import build_indexes
 from quoteweave.pipeline.composition.progress import Progress
-from quoteweave.pipeline.runs.answer_dataset import RunHooks, RunOutcome, answer_dataset_by
+from quoteweave.pipeline.runs.answer_dataset import RunHooks, RunOutcome, answer_by
 from quoteweave.pipeline.runs.answerer import Predictor
 from quoteweave.pipeline.runs.config import RunSettings, read_run_file_as
 from quoteweave.pipeline.runs.search_dataset import Questions, fingerprint_documents, index_fingerprints
@@ -99,9 +99,7 @@ def answer_excerpts(
             finder = _make_finder(setting, limits, folder, papers)
             yield finder, {**fingerprints, **_model_fingerprints(setting)}
 
-    return answer_dataset_by(
-        make_predictor, file.with_default("source", source_name), questions, out, only=only, hooks=hooks
-    )
+    return answer_by(make_predictor, file.with_default("source", source_name), questions, out, only=only, hooks=hooks)
 
 
 def _hiding_notes(examples: Sequence[Example]) -> Iterator[str]:

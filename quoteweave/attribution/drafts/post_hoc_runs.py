@@ -36,7 +36,7 @@ from quoteweave.generation.citations import build_answer
 from quoteweave.generation.relevance import coverage, question_terms, weigh_terms, words_with_headings
 from quoteweave.pipeline.composition.make_rag import SharedLimits, make_chat
 from quoteweave.pipeline.presets import PresetKind
-from quoteweave.pipeline.runs.answer_dataset import RunHooks, RunOutcome, answer_dataset_by
+from quoteweave.pipeline.runs.answer_dataset import RunHooks, RunOutcome, answer_by
 from quoteweave.pipeline.runs.answerer import Predictor
 from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file_as
 from quoteweave.pipeline.runs.search_dataset import Questions
@@ -174,9 +174,7 @@ def cite_answers(
         assert isinstance(setting, PostHocSettings)  # noqa: S101 - the file has no others
         yield _make_citer(setting, limits)
 
-    return answer_dataset_by(
-        make_predictor, file.with_default("answers", answers), questions, out, only=only, hooks=hooks
-    )
+    return answer_by(make_predictor, file.with_default("answers", answers), questions, out, only=only, hooks=hooks)
 
 
 def _make_citer(setting: PostHocSettings, limits: SharedLimits) -> tuple["PostHocCiter", Mapping[str, str]]:

@@ -36,6 +36,7 @@ from quoteweave.documents.sources.drawn.strikes import struck_areas, struck_out
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.pdf_text.characters import (
     MOSTLY_UNKNOWN,
+    Characters,
     count_misread,
     count_unknown_and_drawn,
     read_characters,
@@ -117,22 +118,20 @@ def read_text_layer(
         if parts := tags.parts(characters.numbers.tolist()):
             characters = replace(characters, parts=np.array(parts))
         lines = tagged_lines(read_runs(raw, characters, to_points, size, tags))
-        (unknown, drawn_count), misread = count_unknown_and_drawn(characters), count_misread(raw, count)
-        return TextLayer(
-            lines,
-            left_out=total - count,
-            outside=count_outside(characters, size),
-            unknown=unknown if unknown > FEW_UNKNOWN * drawn_count else 0,
-            misread=misread if misread > FEW_UNKNOWN * drawn_count else 0,
-            is_misread=misread > MOSTLY_UNKNOWN * drawn_count,
-            turns=turns,
-            replaced=replaced,
-            in_one_place=count_in_one_place(characters, drawing),
-            unexamined=drawing.unexamined,
-            doubtful=doubtful_places(raw, characters, drawing, to_points),
-        )
+        unknown, misread, is_misread = _unidentified(raw, count, characters)
+        outside, in_one_place = count_outside(characters, size), count_in_one_place(characters, drawing)
+        counts = (outside, unknown, misread, is_misread, turns, replaced, in_one_place, drawing.unexamined)
+        return TextLayer(lines, total - count, *counts, doubtful_places(raw, characters, drawing, to_points))
     finally:
         textpage.close()
+
+
+def _unidentified(raw: Any, count: int, characters: Characters) -> tuple[int, int, bool]:
+    """`TextLayer.unknown`, `misread` and `is_misread`."""
+    (unknown, drawn_count), misread = count_unknown_and_drawn(characters), count_misread(raw, count)
+    least = FEW_UNKNOWN * drawn_count
+    is_misread = misread > MOSTLY_UNKNOWN * drawn_count
+    return unknown if unknown > least else 0, misread if misread > least else 0, is_misread
 
 
 def _content_of(annotations: PageAnnotations, turns: int, inherits_value: Callable[[int], bool]) -> AnnotationContent:

@@ -137,7 +137,7 @@ def answer_dataset(
     return work.answer_all(settings, out)
 
 
-def answer_dataset_by(
+def answer_by(
     make_predictor: MakePredictor,
     file: RunFile,
     questions: Questions,
