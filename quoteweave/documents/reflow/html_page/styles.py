@@ -300,7 +300,7 @@ def _effects_of_selectors(sheets: Sequence[str], *, is_white: bool) -> Iterator[
             for selector in selectors.split(","):
                 parts = selector.replace(">", " ").split()[:_MAX_AROUND]
                 anywhere = {name: effect for name, effect in effects.items() if name in _ANYWHERE}
-                if (display := display_of(declarations)) is not None:  # a simple selector's is `_hides`
+                if (display := display_of(declarations)) is not None:  # a simple selector's: `_display_selectors`
                     anywhere["display"] = UNSEEN if display == "none" else ""
                 applicable = effects if len(parts) == 1 else anywhere
                 if applicable and parts and all(map(_SIMPLE.fullmatch, parts)):
