@@ -128,14 +128,14 @@ def open_run(folder: Path, run: RunRecord) -> Iterator[RunWriter]:
     spent = Spending()
     if (folder / RUN_FILE).exists():
         _check_same(folder, read_run_record(folder), run)
-        for prediction in _stored_predictions(folder):
-            done[prediction.example, prediction.scope] = prediction.error is None
-            spent = spent.plus(prediction.spent or Spending())
     elif path.exists():
         raise DatasetError(f"{folder} holds {PREDICTIONS_FILE} without {RUN_FILE}; name another folder for the run")
     else:
         _write_run_record(folder, run)
     with open_for_append(path) as write:
+        for prediction in _stored_predictions(folder):  # once no other command can add to them
+            done[prediction.example, prediction.scope] = prediction.error is None
+            spent = spent.plus(prediction.spent or Spending())
         yield RunWriter(folder, write, done, spent)
 
 

@@ -11,6 +11,7 @@ from command_line import Quoteweave
 from made_collections import made_quote, put
 from PIL import Image
 
+from quoteweave.cli.commands import describe as describing
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Usage
 from quoteweave.testing import ModelServer, Reply
@@ -182,3 +183,21 @@ def test_without_a_model_it_says_how_to_name_one(quoteweave: Quoteweave, port: P
     got = quoteweave("describe", "-c", port)
     assert got.code == 2
     assert "--model" in got.err
+
+
+def test_what_another_command_described_meanwhile_is_not_paid_again(
+    quoteweave: Quoteweave, port: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = port / "descriptions.jsonl"
+    with ModelServer(said) as server:
+        options = ("-c", port, "--model", "v", "--base-url", server.base_url, "--json")
+        quoteweave("describe", *options)
+        whole = path.read_bytes().splitlines(keepends=True)
+        path.unlink()
+        # Another command ends while this one asks whether to go on.
+        monkeypatch.setattr(describing, "confirm_price", lambda *_, **__: path.write_bytes(whole[0]))
+        got = quoteweave("describe", *options)
+    assert (len(server.requests), got.json()["pictures"], got.json()["described"]) == (3, 1, 1)
+    told = "1 picture was described by another command meanwhile, and not described again"
+    assert told in got.json()["notes"]
+    assert told in " ".join(got.err.split())

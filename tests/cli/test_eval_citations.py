@@ -11,6 +11,7 @@ from builders import write_json_lines
 from typer.testing import CliRunner, Result
 
 from quoteweave.cli.app import app
+from quoteweave.cli.eval import paid
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.testing import ModelServer, Reply
@@ -283,3 +284,21 @@ def test_judges_are_compared_with_each_other_and_with_people(ask: Ask, tmp_path:
     nothing = ask("judges", "--citations", kept)
     assert isinstance(nothing.exception, UsageError)
     assert "--against" in str(nothing.exception)
+
+
+def test_what_another_command_judged_meanwhile_is_neither_asked_nor_counted(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "kept.jsonl"
+    options = ("--out", kept, "--image-folder", tmp_path, "--usd-per-million", 10, 100, "--json")
+    with ModelServer(judged) as server:
+        ask("citations", "--model", "m", "--base-url", server.base_url, *options)
+        asked, whole = len(server.requests), kept.read_bytes()
+        kept.unlink()
+        # Another command ends while this one asks whether to go on.
+        monkeypatch.setattr(paid, "confirm_price", lambda *_, **__: kept.write_bytes(whole))
+        result = ask("citations", "--model", "m", "--base-url", server.base_url, *options)
+        assert len(server.requests) == asked
+    assert "2 answers were judged by another command meanwhile, and not judged again\n" in result.stderr
+    value = json.loads(result.stdout)
+    assert (value["asked"], value["judged"], value["price_usd"]) == (0, 2, 0)

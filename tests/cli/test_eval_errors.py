@@ -12,10 +12,11 @@ from made_runs import GOODS
 from typer.testing import CliRunner, Result
 
 from quoteweave.cli.app import app
+from quoteweave.cli.eval import paid
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.runs import RunRecord, open_run
-from quoteweave.evaluation.judges.error_judge import ERROR_KINDS
+from quoteweave.evaluation.judges.error_judge import ERROR_KINDS, ERRORS
 from quoteweave.testing import ModelServer, Reply
 
 NAMES = [kind.name for kind in ERROR_KINDS]
@@ -170,3 +171,30 @@ def test_people_too_need_the_questions(run: Path, tmp_path: Path) -> None:
     result = errors(run, gold, "--page", tmp_path / "page.html")
     assert isinstance(result.exception, DatasetError)
     assert "a model or people, needs the dataset's own file" in str(result.exception)
+
+
+def test_what_another_command_judged_meanwhile_is_not_paid_again(
+    run: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ModelServer(script) as server:
+        errors(run, dataset, server=server)
+        whole = (run / ERRORS).read_bytes().splitlines(keepends=True)
+        (run / ERRORS).unlink()
+        # Another command ends while this one asks whether to go on.
+        monkeypatch.setattr(paid, "confirm_price", lambda *_, **__: (run / ERRORS).write_bytes(b"".join(whole[:4])))
+        result = errors(run, dataset, "--json", server=server)
+        assert len(server.requests) == len(GOODS) + 2
+    assert "4 answers were judged by another command meanwhile, and not judged again\n" in result.stderr
+    assert (json.loads(result.stdout)["asked"], json.loads(result.stdout)["judge"]["total"]["answers"]) == (2, 6)
+
+
+def test_a_file_that_judges_other_answers_is_left_alone(run: Path, dataset: Path, tmp_path: Path) -> None:
+    other, kept = tmp_path / "other", tmp_path / "kept.jsonl"
+    with open_run(other, RunRecord(configuration={"dataset": "mmdocrag-20"})) as opened:
+        for good in GOODS:
+            opened.append(Prediction(example=good, scope="context", response=f"Little {good}."))
+    with ModelServer(script) as server:
+        errors(run, dataset, "--out", kept, server=server)
+        refused = errors(other, dataset, "--out", kept, server=server).exception
+        assert "judges other answers to these questions" in str(refused)
+        assert len(server.requests) == len(GOODS)

@@ -2,16 +2,19 @@
 
 import gzip
 import json
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import make_quote
 from operating_system import no_file_above
 
+from quoteweave.core import runs
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction
-from quoteweave.core.files.jsonl import is_truncated, iter_records
+from quoteweave.core.files.jsonl import is_truncated, iter_records, open_for_append
 from quoteweave.core.records import Hit
 from quoteweave.core.runs import Configuration, RunRecord, open_run, read_run, sort_predictions
 
@@ -76,6 +79,23 @@ def test_a_run_that_died_before_its_first_line_is_resumed(tmp_path: Path) -> Non
     path.unlink()
     write(tmp_path, prediction("q1"))
     assert read_run(tmp_path)[1] == [prediction("q1")]
+
+
+def test_what_another_command_answered_until_the_file_was_locked_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "run", prediction("q1"))
+    more = write(tmp_path / "more", prediction("q1"), prediction("q2")).read_bytes()
+
+    @contextmanager
+    def locked_late(file: Path) -> Iterator[Any]:
+        path.write_bytes(more)
+        with open_for_append(file) as append:
+            yield append
+
+    monkeypatch.setattr(runs, "open_for_append", locked_late)
+    with open_run(tmp_path / "run", RUN) as run:
+        assert run.is_done("q2", "collection")
 
 
 def test_another_configuration_is_refused_and_the_run_left_alone(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from quoteweave.cli.eval.paid import (
     judgements_path,
     load_judged_items,
     make_judge_model,
+    print_judged_meanwhile,
     require_answers,
 )
 from quoteweave.cli.options.collection import JsonOption
@@ -124,13 +125,14 @@ def citations(
     folder = options.image_folder
     if folder and (lacking := missing_pictures([example for _, example in plan.left], folder)):
         raise missing_pictures_error(lacking, folder)
+    asked_ids = set[str]()
     if plan.left:
         warning = None if folder else _warning_of_unseen_pictures(pairs)
         confirm_judging(plan, "check", settings, price, yes=options.yes, warning=warning)
-        stored = _judge_answers(plan.left, path, judge, splitter, options.concurrency)
+        stored, asked_ids = _judge_answers(plan.left, path, judge, splitter, options.concurrency)
+        print_judged_meanwhile(len(plan.left) - len(asked_ids))
     head = {"judge": judge.name, "splitter": splitter.name, "judgements": str(path)}
-    counts = {"asked": len(plan.left), "no_answer": plan.no_answer}
-    asked_ids = {example.id for _, example in plan.left}
+    counts = {"asked": len(asked_ids), "no_answer": plan.no_answer}
     # Without the tokens of splitting, which are not stored.
     spent = count_spent([grade.usage for name in asked_ids if name in stored for grade in stored[name].grades()], price)
     value = {**head, **counts, "tokens": spent.tokens, "price_usd": spent.price_usd}
@@ -159,19 +161,22 @@ def _warning_of_unseen_pictures(pairs: Sequence[JudgingItem]) -> str | None:
 
 def _judge_answers(
     pairs: Sequence[JudgingItem], path: Path, judge: ChatEvidenceJudge, splitter: Splitter, concurrency: int
-) -> dict[str, EvidenceVerdict]:
-    """Judge the answers, with a progress bar on a terminal."""
+) -> tuple[dict[str, EvidenceVerdict], set[str]]:
+    """Judge the answers, with a progress bar on a terminal; return all verdicts of the file, and what was judged now.
+
+    That is less than `pairs` if another command has judged some of them since they were planned.
+    """
+    asked_ids = set[str]()
     with TerminalProgress().task("checking", len(pairs)) as bar:
-        return run_sync(
-            judge_evidence(
-                pairs,
-                path,
-                judge=judge,
-                splitter=splitter,
-                concurrency=concurrency,
-                on_verdict=lambda _: bar.advance(),
-            )
+
+        def on_verdict(verdict: EvidenceVerdict) -> None:
+            asked_ids.add(verdict.example)
+            bar.advance()
+
+        judging = judge_evidence(
+            pairs, path, judge=judge, splitter=splitter, concurrency=concurrency, on_verdict=on_verdict
         )
+        return run_sync(judging), asked_ids
 
 
 def _show(

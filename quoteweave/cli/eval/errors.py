@@ -13,14 +13,10 @@ from quoteweave.attribution.agent.runs import PAPER_DATASETS
 from quoteweave.cli.console import console, print_failures, print_json, printable
 from quoteweave.cli.eval.paid import (
     JudgingOptions,
-    confirm_judging,
-    count_spent,
     judge_and_keep,
-    judge_price,
     judgements_path,
     load_judged_items,
     make_judge_model,
-    require_answers,
 )
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.evaluation import DatasetOption, ReferencesOption, RunArgument, takes_options
@@ -29,7 +25,7 @@ from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.evaluation.judges.batch import JudgingItem, plan_judging, read_verdicts
+from quoteweave.evaluation.judges.batch import JudgingItem
 from quoteweave.evaluation.judges.error_judge import (
     ERRORS,
     ErrorJudge,
@@ -145,7 +141,7 @@ def errors(
             images=pictures_in(options.image_folder),
             task=task,
         )
-        judged = _judge(judge, run, pairs, judgements_path(run, out, ERRORS), settings, options)
+        judged = _judge(judge, pairs, settings, options, run=run, out=out)
     names, examples = [kind.name for kind in listed_kinds], [example for _, example in all_pairs]
     labels_by = {"judge": None if judged is None else judged.labels, "people": people}
     analyses = {
@@ -160,36 +156,42 @@ def errors(
 
 def _judge(
     judge: ErrorJudge,
-    run: Path,
     pairs: Sequence[JudgingItem],
-    verdict_file: Path,
     settings: ChatSettings,
     options: JudgingOptions,
+    *,
+    run: Path,
+    out: Path | None,
 ) -> _Judged:
-    """Ask for verdicts that are not stored yet, with a progress bar on a terminal; return all for these answers."""
-    price = judge_price(settings, options.usd_per_million)
-    judge_fields = {"model": judge.model.name, "prompt": judge.prompt}
-    plan = plan_judging(judge, pairs, read_verdicts(verdict_file, ErrorVerdict, **judge_fields))
-    require_answers(plan, run)
-    if plan.left:
-        confirm_judging(plan, "look at", settings, price, yes=options.yes)
-        judge_and_keep(judge, plan.left, verdict_file, "looking", concurrency=options.concurrency)
-    verdicts = read_verdicts(verdict_file, ErrorVerdict, **judge_fields)
-    current = [verdicts[example.id] for _, example in pairs if example.id in verdicts]
-    asked_ids = {example.id for _, example in plan.left}
-    spent = count_spent([verdict.usage for verdict in current if verdict.example in asked_ids], price)
-    failed = {verdict.example: verdict.error or "" for verdict in current if verdict.kinds is None}
+    """Ask for verdicts that are not stored yet; return all for these answers."""
+    judge_fields, path = {"model": judge.model.name, "prompt": judge.prompt}, judgements_path(run, out, ERRORS)
+    paid = judge_and_keep(
+        judge,
+        ErrorVerdict,
+        judge_fields,
+        pairs,
+        run=run,
+        path=path,
+        out=out,
+        settings=settings,
+        options=options,
+        task="look at",
+        doing="looking",
+    )
+    failed = {verdict.example: verdict.error or "" for verdict in paid.verdicts if verdict.kinds is None}
     head = {
         **judge_fields,
-        "verdicts": str(verdict_file),
-        "asked": len(plan.left),
+        "verdicts": str(path),
+        "asked": paid.asked,
         "failed": len(failed),
-        "no_answer": plan.no_answer,
+        "no_answer": paid.no_answer,
         "errors": failed,
-        "tokens": spent.tokens,
-        "price_usd": spent.price_usd,
+        "tokens": paid.cost.tokens,
+        "price_usd": paid.cost.price_usd,
     }
-    return _Judged(head, {verdict.example: verdict.kinds for verdict in current if verdict.kinds is not None}, failed)
+    return _Judged(
+        head, {verdict.example: verdict.kinds for verdict in paid.verdicts if verdict.kinds is not None}, failed
+    )
 
 
 def _report_page(page: Path, counts: Mapping[str, int], *, as_json: bool) -> None:

@@ -1,6 +1,6 @@
 """`quoteweave eval judge`: has a chat model grade saved answers; prints the price before anything is sent."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -12,25 +12,20 @@ from rich.table import Table
 from quoteweave.cli.console import console, print_failures, print_json
 from quoteweave.cli.eval.paid import (
     JudgingOptions,
-    confirm_judging,
-    count_spent,
+    PaidVerdicts,
     judge_and_keep,
-    judge_price,
     judgements_path,
     load_judged_items,
     make_judge_model,
-    require_answers,
 )
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.evaluation import DatasetOption, ReferencesOption, RunArgument, takes_options
 from quoteweave.cli.options.settings import JUDGING, OptionValues, make_settings, takes_settings
 from quoteweave.cli.tables import UNDEFINED, make_table, show_table
-from quoteweave.core.chat.usage import Price
-from quoteweave.core.errors import DatasetError, UsageError
+from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
 from quoteweave.evaluation.judges.answer_judges import AnswerJudge, AttributionJudge
-from quoteweave.evaluation.judges.batch import plan_judging, read_verdicts
 from quoteweave.evaluation.judges.judgements import ASPECTS, JUDGEMENTS, AnswerVerdict, load_judgements
 from quoteweave.evaluation.scoring.matching import check_judged
 from quoteweave.evaluation.statistics.aggregates import half_up
@@ -85,7 +80,6 @@ def judge(
     if human is not None:
         check_judged(run, human)
     pairs = load_judged_items(run, dataset, references)[: options.limit]
-    price = judge_price(settings, options.usd_per_million)
     cites_boxes = any(example.documents for _, example in pairs)
     if cites_boxes and (human is not None or settings.preset is not None):
         raise UsageError(f"--human and --preset are of five criteria of answers with marks; {dataset} is judged by two")
@@ -95,36 +89,29 @@ def judge(
         images=pictures_in(options.image_folder),
     )
     judge_fields = {"model": answer_judge.model.name, "prompt": answer_judge.prompt.sha256}
-    stored = read_verdicts(path, AnswerVerdict, **judge_fields)
-    plan = plan_judging(answer_judge, pairs, stored)
-    require_answers(plan, run)
-    if out is not None and not plan.done:
-        _refuse_other_judgements(out, run, [stored[example.id] for _, example in pairs if example.id in stored])
-    if plan.left:
-        confirm_judging(plan, "judge", settings, price, yes=options.yes)
-        judge_and_keep(answer_judge, plan.left, path, "judging", concurrency=options.concurrency)
-    verdicts = read_verdicts(path, AnswerVerdict, **judge_fields)
-    current = [verdicts[example.id] for answer, example in pairs if answer.error is None and example.id in verdicts]
-    judging = summarise(current, [example.id for _, example in plan.left], price)
-    compared = None if human is None else agreement_with(human, current)
+    paid = judge_and_keep(
+        answer_judge,
+        AnswerVerdict,
+        judge_fields,
+        pairs,
+        run=run,
+        path=path,
+        out=out,
+        settings=settings,
+        options=options,
+    )
+    judging = summarise(paid)
+    compared = None if human is None else agreement_with(human, paid.verdicts)
     head = {
         "preset": settings.preset,
         **judge_fields,
         "judgements": str(path),
-        "asked": len(plan.left),
-        "no_answer": plan.no_answer,
+        "asked": paid.asked,
+        "no_answer": paid.no_answer,
     }
     show(judging, compared, head, as_json=as_json)
     if judging.errors:
         raise typer.Exit(1)
-
-
-def _refuse_other_judgements(out: Path, run: Path, stored: Sequence[AnswerVerdict]) -> None:
-    """Raise DatasetError for a file whose judgements are all of other answers than this run's."""
-    if any(not verdict.failed for verdict in stored):
-        raise DatasetError(
-            f"{out} judges other answers to these questions than those of {run}; name another file with --out"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,18 +128,16 @@ class JudgementSummary:
     """Mean scores over the judged answers; empty if there are none."""
 
 
-def summarise(verdicts: Sequence[AnswerVerdict], asked_ids: Collection[str], price: Price | None) -> JudgementSummary:
-    """Summarise judgements; `asked` are the ids of the examples that were judged now, and so cost something."""
-    scores = [verdict.scores for verdict in verdicts if verdict.scores is not None]
+def summarise(paid: PaidVerdicts[AnswerVerdict]) -> JudgementSummary:
+    """Summarise the judgements of a run's answers."""
+    scores = [verdict.scores for verdict in paid.verdicts if verdict.scores is not None]
     names = dict.fromkeys(name for answer_scores in scores for name in answer_scores)
     means = {name: fmean(answer_scores[name] for answer_scores in scores if name in answer_scores) for name in names}
-    now = set(asked_ids)
-    spent = count_spent([verdict.usage for verdict in verdicts if verdict.example in now], price)
     return JudgementSummary(
         judged=len(scores),
-        errors={verdict.example: verdict.error or "" for verdict in verdicts if verdict.scores is None},
-        tokens=spent.tokens,
-        price_usd=spent.price_usd,
+        errors={verdict.example: verdict.error or "" for verdict in paid.verdicts if verdict.scores is None},
+        tokens=paid.cost.tokens,
+        price_usd=paid.cost.price_usd,
         means={**means, "average": fmean(means.values())} if means.keys() == ASPECTS.keys() else means,
     )
 

@@ -1,10 +1,10 @@
 """What commands that ask a paid model share: inputs, the model, its price, and the confirmation before sending."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
 import typer
 
@@ -22,7 +22,17 @@ from quoteweave.core.protocols import ChatModel
 from quoteweave.endpoints.prices import chat_price
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.formats import load_predictions
-from quoteweave.evaluation.judges.batch import JudgesAnswers, JudgingItem, JudgingPlan, V, judge_all, judging_items
+from quoteweave.evaluation.judges.batch import (
+    JudgesAnswers,
+    JudgingItem,
+    JudgingPlan,
+    V,
+    Verdict,
+    judge_all,
+    judging_items,
+    plan_judging,
+    read_verdicts,
+)
 from quoteweave.evaluation.judges.chat import MAX_QUOTE_CHARACTERS, count_cut
 from quoteweave.evaluation.scoring.matching import (
     check_judged,
@@ -150,19 +160,6 @@ def require_answers(plan: JudgingPlan, run: Path) -> None:
         )
 
 
-def judge_and_keep(
-    judge: JudgesAnswers[V], pairs: Sequence[JudgingItem], path: Path, doing: str, *, concurrency: int
-) -> None:
-    """Judge answers and append each verdict to a file as it comes, with a progress bar on a terminal."""
-    with TerminalProgress().task(doing, len(pairs)) as bar, open_for_append(path) as append:
-
-        def on_verdict(verdict: V) -> None:
-            append(verdict)
-            bar.advance()
-
-        run_sync(judge_all(judge, pairs, on_verdict, concurrency=concurrency))
-
-
 class JudgingCost(NamedTuple):
     """What judgements cost, as the endpoint counted it."""
 
@@ -178,3 +175,82 @@ def count_spent(usages: Sequence[Usage], price: Price | None) -> JudgingCost:
     has_counts = not usages or tokens_in or tokens_out
     cost = price.of(tokens_in, tokens_out) if price is not None and has_counts else None
     return JudgingCost({"input": tokens_in, "output": tokens_out}, cost)
+
+
+@dataclass(frozen=True, slots=True)
+class PaidVerdicts(Generic[V]):
+    """The verdicts on the answers of a run, and what those that were asked for now cost."""
+
+    verdicts: Sequence[V]
+    asked: int
+    no_answer: int
+    cost: JudgingCost
+
+
+def judge_and_keep(
+    judge: JudgesAnswers[V],
+    kind: type[V],
+    judge_fields: Mapping[str, str],
+    pairs: Sequence[JudgingItem],
+    *,
+    run: Path,
+    path: Path,
+    out: Path | None,
+    settings: ChatSettings,
+    options: JudgingOptions,
+    task: str = "judge",
+    doing: str = "judging",
+) -> PaidVerdicts[V]:
+    """Ask for the verdicts that `path` lacks, after confirmation, and keep each as it comes; return all of the answers.
+
+    `judge_fields` are the judge's model and prompt. Raises DatasetError if there is nothing to judge, or if all
+    judgements in `path`, named by `out`, are of other answers.
+    """
+    price = judge_price(settings, options.usd_per_million)
+    stored = read_verdicts(path, kind, **judge_fields)
+    plan = plan_judging(judge, pairs, stored)
+    require_answers(plan, run)
+    if out is not None and not plan.done:
+        _refuse_other_judgements(out, run, [stored[example.id] for _, example in pairs if example.id in stored])
+    left = plan.left
+    if left:
+        confirm_judging(plan, task, settings, price, yes=options.yes)
+        with open_for_append(path) as append:
+            # Read again, as another command may have judged these answers before this one could lock the file.
+            if (stored_now := read_verdicts(path, kind, **judge_fields)) != stored:
+                left = plan_judging(judge, pairs, stored_now).left
+                print_judged_meanwhile(len(plan.left) - len(left))
+            _judge_left(judge, left, append, doing, options.concurrency)
+    verdicts = read_verdicts(path, kind, **judge_fields)
+    current = [verdicts[example.id] for answer, example in pairs if answer.error is None and example.id in verdicts]
+    asked_ids = {example.id for _, example in left}
+    cost = count_spent([verdict.usage for verdict in current if verdict.example in asked_ids], price)
+    return PaidVerdicts(current, len(left), plan.no_answer, cost)
+
+
+def _refuse_other_judgements(out: Path, run: Path, stored: Sequence[Verdict]) -> None:
+    """Raise DatasetError for a file whose judgements are all of other answers than this run's."""
+    if any(not verdict.failed for verdict in stored):
+        raise DatasetError(
+            f"{out} judges other answers to these questions than those of {run}; name another file with --out"
+        )
+
+
+def print_judged_meanwhile(count: int) -> None:
+    """Say on stderr how many answers another command has judged since the price of this one was printed."""
+    if count:
+        answers = pluralize(count, "answer was", "answers were")
+        print_message(f"{answers} judged by another command meanwhile, and not judged again")
+
+
+def _judge_left(
+    judge: JudgesAnswers[V], left: Sequence[JudgingItem], append: Callable[[V], None], doing: str, concurrency: int
+) -> None:
+    """Judge answers and append each verdict as it comes, with a progress bar on a terminal."""
+    with TerminalProgress().task(doing, len(left)) as bar:
+
+        def on_verdict(verdict: V) -> None:
+            append(verdict)
+            bar.advance()
+
+        run_sync(judge_all(judge, left, on_verdict, concurrency=concurrency))

@@ -47,6 +47,7 @@ REPLY_TOKENS = 250
 """Estimated tokens of a description; a reasoning model uses more."""
 MAX_FAILURES = 10
 """Consecutive failures after which the work stops."""
+DESCRIBED_MEANWHILE = "{} described by another command meanwhile, and not described again"
 ENDED_EARLY = "{} may be cut short: the model was ended early, as at its limit of tokens"
 LAST_CUT_SHORT = "the last description was cut short, and its picture is described again"
 MAX_PIXELS = 2_000_000
@@ -92,6 +93,8 @@ class PictureDescriber:
         self.prompt = load_prompt(PROMPT, prompts_folder)
         self.ended_early = 0
         """How many of the descriptions may be cut short."""
+        self.described_meanwhile = 0
+        """How many of the pictures that were to be described another command had described by then."""
         self._path = collection.root / DESCRIPTIONS
 
     def survey(self) -> Survey:
@@ -125,6 +128,7 @@ class PictureDescriber:
     ) -> dict[str, str]:
         """Describe each picture, and store each description as soon as it is written; return the reasons for failures.
 
+        Pictures that another command has described since they were listed are left out, and counted.
         Raises EndpointUnreachable after `MAX_FAILURES` failures in a row, StorageError if the disk refuses.
         """
         failed, in_a_row = dict[str, str](), 0
@@ -147,8 +151,18 @@ class PictureDescriber:
             on_done(usage)
 
         with open_for_append(self._path, checksums=False) as write:
-            await for_each(pictures, describe_and_store, concurrency=concurrency)
+            described, _ = self._stored_texts()  # read again, as another command may have written until now
+            left = [picture for picture in pictures if picture.key not in described]
+            self.described_meanwhile += len(pictures) - len(left)
+            await for_each(left, describe_and_store, concurrency=concurrency)
         return failed
+
+    def notes(self) -> list[str]:
+        """What is to be said of the pictures that were to be described."""
+        meanwhile = pluralize(self.described_meanwhile, "picture was", "pictures were")
+        ended_early = pluralize(self.ended_early, "description")
+        notes = [DESCRIBED_MEANWHILE.format(meanwhile)] if self.described_meanwhile else []
+        return [*notes, ENDED_EARLY.format(ended_early)] if self.ended_early else notes
 
     def words(self, quotes: Sequence[Quote]) -> dict[str, str]:
         """Return descriptions by quote id, for quotes whose `vlm_text` differs from their description."""
@@ -276,14 +290,14 @@ def describe_collection(
     if pictures:
         before(_pending(survey, len(pictures), settings))
         failed = _describe(describer, pictures, options.concurrency, spent, progress)
-    if describer.ended_early:
-        notes += _noted(ENDED_EARLY.format(pluralize(describer.ended_early, "description")), progress)
+    for note in describer.notes():
+        notes += _noted(note, progress)
     quotes, index_notes = _store(describer, collection)
     index_notes += update_indexes(collection, progress=progress)
     return DescribeReport(
         model=describer.model.name,
         prompt=describer.prompt.sha256,
-        pictures=len(pictures),
+        pictures=len(pictures) - describer.described_meanwhile,
         failed=failed,
         quotes=quotes,
         without_crop=survey.without_crop,
