@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.generation.gate.contraries.changed_roles import MAX_WORDS, find_changed_role
+from quoteweave.generation.gate.contraries.changed_roles import find_changed_role
+from quoteweave.generation.gate.contraries.lengths import MAX_CITED
 
 SUED = "Oracle sued Google over the use of Java."
 
@@ -43,4 +44,4 @@ def test_any_sentence_has_the_roles_of_itself(parts: list[str]) -> None:
 
 
 def test_long_sentences_are_not_compared() -> None:
-    assert find_changed_role("Oracle was sued by Google.", f"{SUED}{' more' * MAX_WORDS}") is None
+    assert find_changed_role("Oracle was sued by Google.", f"{SUED}{' more' * MAX_CITED}") is None

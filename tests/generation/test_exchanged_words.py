@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.generation.gate.contraries.exchanged_words import MAX_WORDS, find_exchange
+from quoteweave.generation.gate.contraries.exchanged_words import find_exchange
+from quoteweave.generation.gate.contraries.lengths import MAX_STATED
 
 EXCHANGED = [
     ("Stroke reduced the risk of aspirin.", "Aspirin reduced the risk of stroke by 12% in women.", "Stroke", "aspirin"),
@@ -92,5 +93,5 @@ def test_no_sentence_has_exchanges_with_itself(text: list[str]) -> None:
 
 
 def test_a_text_too_long_for_a_sentence_is_not_looked_at() -> None:
-    tail = " ".join(f"w{at}" for at in range(MAX_WORDS))
+    tail = " ".join(f"w{at}" for at in range(MAX_STATED))
     assert find_exchange(f"B42 is faster than A17 {tail}", f"A17 is faster than B42 {tail}") is None

@@ -274,3 +274,39 @@ def test_a_sentence_that_is_too_long_to_be_compared_is_not_supported() -> None:
     reordered = f"In {', '.join(wards)}, St Alba has 540 beds."
     assert verdict(reordered, cited) == "unchecked"
     assert reason(reordered, cited) == "It is too long to be compared with what it cites."
+
+
+CLOSE = ", as the board of the trust and the wards of the town have agreed on 3 May, in its second session of the year"
+
+
+@pytest.mark.parametrize("times", [1, 4])
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("The drug killed 40 patients.", "The drug cured 40 patients and killed 3"),
+        ("Infants need 8 hours of sleep.", "Adults need 8 hours of sleep and infants need 14 hours"),
+        ("The tenant is paid a deposit by the landlord.", "The tenant pays the landlord a deposit"),
+        ("The revenue was 17 euros in 2020.", "The revenue was 17 euros in 2019 and 12 euros in 2020"),
+    ],
+)
+def test_a_word_is_compared_in_a_long_sentence_too(sentence: str, quote: str, times: int) -> None:
+    assert verdict(sentence, f"{quote}{CLOSE * times}.") != "supported"
+
+
+def test_a_sentence_of_the_evidence_that_is_too_long_to_be_compared_does_not_support() -> None:
+    long = f"St Alba has 540 beds{CLOSE * 20}."
+    assert verdict("There are 540 beds at St Alba.", long) == "unchecked"
+    assert reason("There are 540 beds at St Alba.", long) == "What it cites is too long to be compared with it."
+    assert verdict("There are 540 beds at St Alba.", long.replace(", as", ". As")) == "supported"
+
+
+@pytest.mark.parametrize("rows", [20, 30, 90])
+@pytest.mark.parametrize(
+    "sentence",
+    ["The wards have {total} beds in total.", "Ward A0 has 137 beds and ward B1 has 150: {two} in all."],
+)
+def test_what_is_worked_out_from_many_numbers_is_not_blamed(rows: int, sentence: str) -> None:
+    beds = [137 + 13 * ward for ward in range(rows)]
+    wards = (f"Ward {chr(65 + at % 26)}{at} | {number}" for at, number in enumerate(beds))
+    claim = sentence.format(total=sum(beds), two=sum(beds[:2]))
+    assert verdict(claim, "\n".join(["Ward | Beds", *wards])) == "unchecked"

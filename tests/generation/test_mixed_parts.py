@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quoteweave.generation.gate.contraries.lengths import MAX_CITED
 from quoteweave.generation.gate.contraries.mixed_parts import (
-    MAX_WORDS,
     find_crossed_numbers,
     find_mixed_parts,
 )
@@ -75,7 +75,7 @@ def test_any_sentence_is_found_in_itself(parts: list[str]) -> None:
 
 
 def test_long_sentences_are_not_compared() -> None:
-    assert find_mixed_parts("The drug killed 40 patients.", f"{CURED[:-1]}{' more' * MAX_WORDS}.") is None
+    assert find_mixed_parts("The drug killed 40 patients.", f"{CURED[:-1]}{' more' * MAX_CITED}.") is None
 
 
 BAKED = "Bake at 220 °C for 15 minutes, then at 190 °C for 25 minutes."

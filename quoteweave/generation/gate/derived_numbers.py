@@ -20,9 +20,9 @@ from quoteweave.generation.gate.facts import read_sentence
 MAX_NUMBERS_WITHOUT_WORDS = 4
 """If the quotes have at most this many numbers, without years, no word needs to mention the operation."""
 MAX_NUMBERS = 80
-"""With more numbers than this no operation is tried; any operation that the sentence mentions is accepted."""
+"""With more numbers in the quotes no operation on them is tried; any that the sentence mentions is accepted."""
 MAX_ADDENDS = 24
-"""Most consecutive numbers that are summed."""
+"""Most consecutive numbers that are summed, unless they are all of a column or text."""
 _CONTEXT_LENGTH = 40
 MIN_ROUNDED = 1000
 """The least amount of money that is taken for a rounded one; a price of 12.90 is not 13."""
@@ -105,17 +105,18 @@ def _exact_values(amount: Amount, evidence: CitedEvidence) -> Iterator[tuple[Amo
 def is_derived(amount: Amount, evidence: CitedEvidence, sentence: str, amounts: Sequence[Amount]) -> bool:
     """Whether the number can be calculated from those of the quotes; `amounts` are those that the sentence states."""
     mentioned = _mentioned_operations(sentence) | ({"share"} if amount.fraction else frozenset())
-    numbers = _distinct(other for other in evidence.amounts if not (other.year or other.may_be_base))
-    if len(numbers) > MAX_NUMBERS:
-        return bool(mentioned)
     # A level that something rises to or falls from is not the amount it changes by.
     excluded = _OF_LEVELS if _LEVEL.search(_before(amount, sentence)) else frozenset()
     kinds_of_own = (mentioned | _DEFAULT_OPERATIONS) - excluded
+    scales, own_amounts = (1.0, *map(float, evidence.scales)), _distinct(amounts)[:MAX_NUMBERS]
+    if any(_follows_from(amount, pair, kinds_of_own, scales) for pair in combinations(own_amounts, 2)):
+        return True
+    numbers = _distinct(other for other in evidence.amounts if not (other.year or other.may_be_base))
+    if len(numbers) > MAX_NUMBERS:
+        return bool(mentioned) or _is_duration(amount, evidence)
     kinds = kinds_of_own if len(numbers) <= MAX_NUMBERS_WITHOUT_WORDS else mentioned - excluded
-    scales = (1.0, *map(float, evidence.scales))
     return (
         any(_follows_from(amount, pair, kinds, scales) for pair in combinations(numbers, 2))
-        or any(_follows_from(amount, pair, kinds_of_own, scales) for pair in combinations(_distinct(amounts), 2))
         or _is_duration(amount, evidence)
         or ("sum" in kinds and _is_sequence_total(amount, evidence, mean=False))
         or ("mean" in kinds and _is_sequence_total(amount, evidence, mean=True))
@@ -178,6 +179,8 @@ def _is_sequence_total(amount: Amount, evidence: CitedEvidence, *, mean: bool) -
         )
     )
     for values in alike:
+        if len(values) > MAX_ADDENDS and _within_precision(value, sum(values) / (len(values) if mean else 1), step):
+            return True
         for first in range(len(values)):
             total = 0.0
             for length, addend in enumerate(values[first : first + MAX_ADDENDS], 1):
@@ -196,7 +199,7 @@ def _is_duration(amount: Amount, evidence: CitedEvidence) -> bool:
     points = evidence.clocks if dimension == "time" else years
     factor = 60 if dimension == "time" else 12
     wanted = float(amount.value * amount.unit.factor)
-    return len(points) <= MAX_NUMBERS and any(abs(a - b) * factor == wanted for a, b in combinations(sorted(points), 2))
+    return wanted > 0 and any(point + wanted / factor in points for point in points)
 
 
 def _units_agree(first: Amount, second: Amount) -> bool:

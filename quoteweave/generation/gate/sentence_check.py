@@ -38,6 +38,7 @@ from quoteweave.generation.gate.contraries.amounts_of_years import find_other_ye
 from quoteweave.generation.gate.contraries.changed_roles import find_changed_role
 from quoteweave.generation.gate.contraries.dropped_limits import find_denial_or_limit
 from quoteweave.generation.gate.contraries.exchanged_words import Exchange, find_exchange
+from quoteweave.generation.gate.contraries.lengths import has_too_long_sentence, is_too_long
 from quoteweave.generation.gate.contraries.mixed_parts import find_crossed_numbers, find_mixed_parts
 from quoteweave.generation.gate.contraries.opposite_words import CONTRARY_REASONS, find_contrary
 from quoteweave.generation.gate.contraries.other_cells import find_other_cell, has_too_many_cells
@@ -55,7 +56,6 @@ from quoteweave.generation.gate.contraries.word_differences import (
     find_other_fact,
     find_other_preposition,
     find_replaced_word,
-    has_too_many_words,
 )
 from quoteweave.generation.gate.derived_numbers import is_derived, is_rounded, with_exact_amounts
 from quoteweave.generation.gate.facts import Facts, code_key, normalize_notation, read_sentence
@@ -316,9 +316,10 @@ def _said_otherwise(statement: str, facts: Facts, evidence: CitedEvidence) -> _F
         return finding
     cell = find_other_cell(statement, facts.amounts, evidence.texts, evidence.same)
     reason = cell and f"What it cites has {cell.value} for “{cell.table_name}”, not for “{cell.stated_name}”."
-    if reason is None and has_too_many_words(statement):
+    too_long = has_too_long_sentence(closest) or has_too_many_sentences(evidence.sentences)
+    if reason is None and is_too_long(statement):
         reason = TOO_LONG
-    elif reason is None and (has_too_many_cells(evidence.texts) or has_too_many_sentences(evidence.sentences)):
+    elif reason is None and (too_long or has_too_many_cells(evidence.texts)):
         reason = "What it cites is too long to be compared with it."
     return _Finding("unchecked", reason) if reason else None
 

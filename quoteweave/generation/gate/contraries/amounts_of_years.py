@@ -13,7 +13,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.generation.gate.amounts import Amount, read_amounts
 from quoteweave.generation.gate.facts import normalize_notation
 
-MAX_CHARACTERS = 1000
+MAX_CHARACTERS = 3000
 """Longer sentences are not searched for amounts of years."""
 
 _YEAR = r"(?:19|20)\d\d(?![\d%]|[.,]\d)"

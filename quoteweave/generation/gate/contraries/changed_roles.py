@@ -10,11 +10,9 @@ from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, stem_of, words
+from quoteweave.generation.gate.contraries.lengths import are_comparable
 from quoteweave.generation.gate.facts import Difference, normalize_notation
 from quoteweave.generation.languages import guess_language
-
-MAX_WORDS = 100
-"""Sentences with more words are not compared."""
 
 _TOKEN = lazy_regex(r"[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
 _PASSIVE = frozenset({"is", "are", "was", "were", "be", "been", "being"})
@@ -39,12 +37,11 @@ class _Sentence(NamedTuple):
 def find_changed_role(statement: str, evidence: str) -> Difference | None:
     """Return a verb and the one who acts in the statement but is acted on in its evidence, or the reverse.
 
-    None if there are none, if either text has more than `MAX_WORDS` words, or if the evidence is not in English.
+    None if there are none, if the texts are too long (`are_comparable`), or if the evidence is not in English.
     """
-    parsed, parsed_evidence = _read(statement), _read(evidence)
-    if max(len(parsed.stems), len(parsed_evidence.stems)) > MAX_WORDS:
+    if not are_comparable(statement, evidence):
         return None
-    change = next(_changed(parsed, parsed_evidence), None)
+    change = next(_changed(_read(statement), _read(evidence)), None)
     if change is None or guess_language(evidence, sure=False) not in (None, "English"):
         return None
     return change

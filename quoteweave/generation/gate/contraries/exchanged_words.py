@@ -18,12 +18,11 @@ from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, stem_of
+from quoteweave.generation.gate.contraries.lengths import are_comparable
 from quoteweave.generation.gate.contraries.opposite_words import OPPOSITE_PREPOSITIONS
 from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.languages import guess_language
 
-MAX_WORDS = 100
-"""Sentences with more words are not compared."""
 MAX_PARTS = 3
 """Most words of a part that is exchanged, such as a name."""
 
@@ -66,15 +65,14 @@ class Exchange(NamedTuple):
 def find_exchange(statement: str, evidence: str) -> Exchange | None:
     """Return two parts of a statement whose places are exchanged in a sentence of its evidence.
 
-    None if there are none, or if either text has more than `MAX_WORDS` words.
+    None if there are none, or if the texts are too long (`are_comparable`).
 
     >>> find_exchange("Stroke reduced the risk of aspirin.", "Aspirin reduced the risk of stroke.")
     Exchange(first='Stroke', second='aspirin', phrase='Stroke reduced the risk of aspirin')
     """
-    parsed, parsed_evidence = _Text(statement), _Text(evidence)
-    if max(len(parsed.words), len(parsed_evidence.words)) > MAX_WORDS:
+    if not are_comparable(statement, evidence):
         return None
-    exchanges = list(_Comparison(parsed, parsed_evidence).exchanges())
+    exchanges = list(_Comparison(_Text(statement), _Text(evidence)).exchanges())
     if exchanges and guess_language(evidence, sure=False) not in (None, "English"):
         exchanges = [(count, exchange) for count, exchange in exchanges if exchange.is_of_numbers]
     # Numbers come first: if they have changed places, what they count seems to have, too. Next come the parts with the

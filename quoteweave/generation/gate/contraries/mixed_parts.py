@@ -11,6 +11,7 @@ compare, the evidence is cut at every joint. Words of earlier parts may belong t
 Europe and 5 % in Asia"), unless the later part opens with a word of its own ("and *killed* 3").
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, lru_cache
 from itertools import combinations, pairwise, product
@@ -20,12 +21,10 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.grammar import SENTENCE_END
 from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, stem_of
 from quoteweave.core.text.units import SCALES, find_unit
+from quoteweave.generation.gate.contraries.lengths import are_comparable, is_too_long, is_too_long_to_cite
 from quoteweave.generation.gate.contraries.opposite_words import is_said_alike
 from quoteweave.generation.gate.contraries.qualified_numbers import in_digits
 from quoteweave.generation.gate.dates import MONTHS
-
-MAX_WORDS = 60
-"""Sentences with more words are not compared."""
 
 _TOKEN = lazy_regex(r"\d+(?:[.,:]\d+)*(?!\w)|[^\W_]+(?:['’-][^\W_]+)*|[,;:()%$€£¥|]")
 _YEAR_OR_TIME = lazy_regex(r"(?:1[5-9]|2[01])\d\d|\d+:\d\d")
@@ -78,7 +77,8 @@ class _Sentence:
     def __init__(self, text: str) -> None:
         pieces = (match[0] for match in _TOKEN.finditer(in_digits(text)))
         self.words = [_word(piece) for at, piece in enumerate(pieces) if piece not in ARTICLES and (at or piece != "A")]
-        self.stems = frozenset(word.stem for word in self.words)
+        self._counts = Counter(word.stem for word in self.words)
+        self.stems = frozenset(self._counts)
         self.numbers = [at for at, word in enumerate(self.words) if word.stem[0].isdigit()]
         self.written_numbers = frozenset(self.words[at].stem for at in self.numbers)
 
@@ -115,8 +115,8 @@ class _Sentence:
 
     def unique_places(self, places: Sequence[int]) -> list[int]:
         """Those of these places whose words do not occur at any other place."""
-        elsewhere = {word.stem for at, word in enumerate(self.words) if at not in places}
-        return [at for at in places if self.words[at].stem not in elsewhere]
+        counts = Counter(self.words[at].stem for at in places)
+        return [at for at in places if counts[stem := self.words[at].stem] == self._counts[stem]]
 
     def kind(self, at: int) -> str:
         """The kind of a number: another one of the same kind may be mistaken for it."""
@@ -203,15 +203,15 @@ def _word(written: str) -> _Word:
 def find_mixed_parts(statement: str, evidence: str) -> Mixed | None:
     """Return a word of one part of the evidence that a statement has in place of a word of another part.
 
-    None if there is none, if either text has more than `MAX_WORDS` words, or if the evidence does not end as a sentence
+    None if there is none, if the texts are too long (`are_comparable`), or if the evidence does not end as a sentence
     does or has cells of a table.
 
     >>> find_mixed_parts("The drug killed 40 patients.", "The drug cured 40 patients and killed 3.")
     Mixed(stated='killed', cited='cured', number='40')
     """
-    parsed, parsed_evidence = _read(statement), _read(evidence)
-    if max(len(parsed.words), len(parsed_evidence.words)) > MAX_WORDS:
+    if not are_comparable(statement, evidence):
         return None
+    parsed, parsed_evidence = _read(statement), _read(evidence)
     if not SENTENCE_END.search(evidence) or _CELLS in parsed_evidence.stems:
         return None
     comparison = _Comparison(parsed, parsed_evidence)
@@ -226,18 +226,21 @@ def find_crossed_numbers(statement: str, sentences: Sequence[str]) -> tuple[str,
     "Bake at 220 °C for 15 minutes, then at 190 °C for 25" has 15 minutes with another temperature, and 190 °C with
     another time, and the statement has neither of these. Only kinds of which the statement has one number are compared.
     """
+    if is_too_long(statement):
+        return None
     parsed = _read(statement)
     kinds = parsed.by_kind(range(len(parsed.words)))
     single = {kind: next(iter(numbers)) for kind, numbers in kinds.items() if len(numbers) == 1}
-    if len(single) < 2 or len(parsed.words) > MAX_WORDS:
+    if len(single) < 2:
         return None
     sentences_with_number = [
         sentence
         for sentence in sentences
-        if any(number in in_digits(sentence).replace(",", "") for number in single.values())
+        if not is_too_long_to_cite(sentence)
+        and any(number in in_digits(sentence).replace(",", "") for number in single.values())
     ]
     parsed_sentences = map(_read, filter(SENTENCE_END.search, sentences_with_number))
-    compared = [cited for cited in parsed_sentences if _CELLS not in cited.stems and len(cited.words) <= MAX_WORDS]
+    compared = [cited for cited in parsed_sentences if _CELLS not in cited.stems]
     for first, second in combinations(single.items(), 2):
         for weakest in (_COMMA, _AND):
             parts = [part for cited in compared for part in cited.numbers_of_parts(weakest)]

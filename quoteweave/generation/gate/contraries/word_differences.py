@@ -14,13 +14,12 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, has_digit, stem_of, words
 from quoteweave.core.text.units import MAX_SYMBOL, SCALES, find_unit
 from quoteweave.generation.gate.amounts import NUMBER_WORDS, ORDINALS, Amount
+from quoteweave.generation.gate.contraries.lengths import are_comparable
 from quoteweave.generation.gate.contraries.opposite_words import OPPOSITE_PREPOSITIONS, is_said_alike
 from quoteweave.generation.gate.contraries.qualified_numbers import without_bounds
 from quoteweave.generation.gate.dates import MONTHS
 from quoteweave.generation.gate.facts import Difference, Facts, normalize_notation, read_sentence
 
-MAX_WORDS = 100
-"""Longer sentences are not compared word by word."""
 MAX_REPLACED = 3
 """Most words that stand in place of others."""
 
@@ -109,34 +108,23 @@ def find_replaced_word(statement: str, sentences: Sequence[str], shown: Set[str]
 
     Words that are `shown` to be true by numbers are not returned.
     """
-    parsed = _Words(statement)
-    if not sentences or len(parsed.written) > MAX_WORDS:
+    if not sentences or not all(are_comparable(statement, sentence) for sentence in sentences):
         return None
+    parsed = _Words(statement)
     replaced = [next(_replaced(parsed, _Words(sentence), shown), None) for sentence in sentences]
     return replaced[0] if all(replaced) else None
-
-
-def has_too_many_words(statement: str) -> bool:
-    """Whether a statement is too long to be compared word by word."""
-    return len(_written(statement)) > MAX_WORDS
-
-
-def _written(text: str) -> list[str]:
-    text_words = _WORD.findall(normalize_notation(_HYPHENATED.sub("", text)))
-    return [word for word in text_words if word.casefold() not in _UNNOTICED]
 
 
 class _Words:
     """A sentence as words, each as written and as `words` stems it, without articles."""
 
     def __init__(self, text: str) -> None:
-        self.written = _written(text)
+        text_words = _WORD.findall(normalize_notation(_HYPHENATED.sub("", text)))
+        self.written = [word for word in text_words if word.casefold() not in _UNNOTICED]
         self.stems = [stem_of(word) for word in self.written]
 
 
 def _replaced(statement: _Words, sentence: _Words, shown: Set[str]) -> Iterator[Difference]:
-    if len(sentence.written) > MAX_WORDS:
-        return
     codes = SequenceMatcher(None, statement.stems, sentence.stems, autojunk=False).get_opcodes()
     for at, (kind, start, end, first, last) in enumerate(codes):
         if kind != "replace" or max(end - start, last - first) > MAX_REPLACED or len(codes) == 1:
