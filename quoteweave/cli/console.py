@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from quoteweave.core.errors import StorageError
+from quoteweave.core.files.whole_files import output_file
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize, shorten_to_line
 from quoteweave.core.urls import without_credentials
@@ -154,9 +155,8 @@ def writing_output(path: Path) -> Iterator[None]:
 
 def write_text(path: Path, text: str) -> None:
     """Write the file, and the folders above it that are missing. Raises StorageError if that is not possible."""
-    with writing_output(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+    with output_file(path) as file:
+        file.write(text.encode())
 
 
 def read_by_ocr(pages: int, pictures: int) -> str:

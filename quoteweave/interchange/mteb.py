@@ -13,6 +13,7 @@ from weakref import finalize
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.files.temporary import TemporaryFolder
+from quoteweave.core.files.whole_files import output_file
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.index.base import Shard
 from quoteweave.index.maxsim.index import MultiVectorIndex
@@ -203,5 +204,6 @@ def mteb_result(
 
 
 def write_mteb_result(path: Path, result: Mapping[str, object]) -> None:
-    """Write an `mteb_result` as JSON, which `mteb.results.TaskResult.from_disk` reads."""
-    path.write_text(json.dumps(result, indent=2), "utf-8")
+    """Write an `mteb_result` as JSON, which `mteb.results.TaskResult.from_disk` reads. Raises StorageError."""
+    with output_file(path) as file:
+        file.write(json.dumps(result, indent=2).encode())

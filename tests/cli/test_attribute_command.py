@@ -171,3 +171,14 @@ def test_keys_are_set_and_their_entries_written_to_a_new_file(
     assert bib.read_text("utf-8").startswith("@misc{report,\n")
     again = quoteweave("cite", draft, "-c", port, "--bib", bib)
     assert (again.code, "is there already" in again.err) == (2, True)
+
+
+def test_what_is_written_takes_the_place_of_a_file_whole(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
+    draft, out, page = (tmp_path / name for name in ("draft.md", "cited.md", "page.html"))
+    draft.write_text("The port shipped 3,210 tonnes of grain in 2023.")
+    for path in (out, page):
+        path.write_text("old")
+        path.with_suffix(".old").hardlink_to(path)  # another name of the file, whose content must not change
+    assert quoteweave("cite", draft, "-c", port, "--out", out, "--html", page).code == 0
+    assert "[1]" in out.read_text("utf-8")
+    assert [path.with_suffix(".old").read_text() for path in (out, page)] == ["old", "old"]

@@ -5,11 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from quoteweave.core.files.whole_files import written_whole
+from quoteweave.core.errors import StorageError
+from quoteweave.core.files.whole_files import output_file, written_whole
 
 INTERRUPTED = """
 import os, signal, sys
@@ -105,3 +107,41 @@ def test_two_writers_do_not_mix(path: Path) -> None:
         first.write(b"first")
         second.write(b"second")
     assert path.read_bytes() == b"first"
+
+
+def test_a_file_that_a_user_names_keeps_its_permissions_and_the_link_to_it(path: Path) -> None:
+    path.chmod(0o600)
+    link = path.with_name("link")
+    link.symlink_to(path)
+    with output_file(link) as file:
+        file.write(b"new")
+        assert path.read_bytes() == b"old"
+    assert (path.read_bytes(), path.stat().st_mode & 0o777, link.is_symlink()) == (b"new", 0o600, True)
+
+
+def test_a_pipe_that_a_user_names_is_written_as_it_is(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    with ThreadPoolExecutor() as pool:
+        reading = pool.submit(pipe.read_bytes)
+        with output_file(pipe) as file:
+            file.write(b"new")
+        assert reading.result() == b"new"
+    assert pipe.is_fifo()
+
+
+def test_a_stream_that_is_open_is_not_replaced(path: Path) -> None:
+    with path.open("r+b") as stream:
+        with output_file(Path(f"/dev/fd/{stream.fileno()}")) as file:
+            file.write(b"new")
+        assert os.fstat(stream.fileno()).st_ino == path.stat().st_ino
+    assert path.read_bytes() == b"new"
+
+
+def test_what_a_user_protects_is_not_replaced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)  # root may write everywhere
+    with pytest.raises(StorageError, match=r"file cannot be written \(Permission denied\)"), output_file(path):
+        pass
+    assert drafts(path) == []

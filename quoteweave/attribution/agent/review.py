@@ -17,9 +17,10 @@ from quoteweave.attribution.agent.trajectory import NAMED, EndingKind, Reply, St
 from quoteweave.attribution.literature.sources.papers import Paper
 from quoteweave.attribution.literature.sources.unseen import is_same_title
 from quoteweave.core.answers import Usage
-from quoteweave.core.errors import DatasetError, StorageError
+from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example
 from quoteweave.core.files.templates import open_template, policy_hash
+from quoteweave.core.files.whole_files import output_file
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Record
 from quoteweave.core.runs import PREDICTIONS_FILE
@@ -237,11 +238,8 @@ def _review(file: Path, gold: dict[str, list[str]], pages: Path | None) -> Traje
     titles = gold.get(trajectory.setup.id or "", [])
     page = None if pages is None else pages / f"{file.stem}.html"
     if page is not None:
-        try:
-            page.parent.mkdir(parents=True, exist_ok=True)
-            page.write_bytes(render_trajectory(trajectory, titles).encode("utf-8", "replace"))
-        except OSError as error:
-            raise StorageError(f"{page} cannot be written ({error.strerror or error})") from error
+        with output_file(page) as written:
+            written.write(render_trajectory(trajectory, titles).encode("utf-8", "replace"))
     diagnosis = diagnose(trajectory, titles) if titles else None
     answered = trajectory.outcome is not None and not trajectory.technical_error
     return TrajectoryReview(

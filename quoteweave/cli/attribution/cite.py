@@ -16,7 +16,7 @@ from quoteweave.attribution.literature.opening import open_literature
 from quoteweave.attribution.literature.sources.queries import read_limit
 from quoteweave.attribution.settings import AttributionSettings
 from quoteweave.cli.answers import write_answer_page
-from quoteweave.cli.console import print_json, print_message, print_notes, printable, writing_output
+from quoteweave.cli.console import print_json, print_message, print_notes, printable
 from quoteweave.cli.options.collection import (
     CollectionOption,
     DocumentOption,
@@ -42,6 +42,7 @@ from quoteweave.cli.options.settings import OptionValues, make_settings, takes_s
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
+from quoteweave.core.files.whole_files import output_file
 from quoteweave.core.messages import join_names, pluralize
 from quoteweave.pipeline.composition.make_search import name_chat_model
 from quoteweave.pipeline.rag import Answered
@@ -185,8 +186,8 @@ def _write(cited: CitedDraft, *, out: Path | None, bib: Path | None, as_json: bo
         typer.echo(printable(cited.text))
     for path, content in ((out, cited.text), (bib, cited.bibtex)):
         if path is not None:
-            with writing_output(path):
-                path.write_bytes(content.encode())  # as bytes, so that line ends are not changed
+            with output_file(path) as file:
+                file.write(content.encode())  # as bytes, so that line ends are not changed
 
 
 def _page_answers(

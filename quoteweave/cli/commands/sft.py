@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from quoteweave.cli.console import print_json, writing_output
+from quoteweave.cli.console import print_json
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.settings import ImageFolderOption, PresetOption, PromptsOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.core.files.whole_files import written_whole
+from quoteweave.core.files.whole_files import output_file
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Kind
 from quoteweave.evaluation.datasets import load_dataset
@@ -75,7 +75,7 @@ def export(
     )
     examples = [example for name, file in zip(dataset, references, strict=True) for example in load_dataset(name, file)]
     left_out: Counter[str] = Counter()
-    with writing_output(out), written_whole(out) as file:
+    with output_file(out) as file:
         with TerminalProgress().task("writing", len(examples)) as bar:
             for example in examples:
                 try:

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli.console import console, place, plain, print_json, writing_output
+from quoteweave.cli.console import console, place, plain, print_json
 from quoteweave.cli.options.collection import CollectionOption, JsonOption, PasswordOption, valid_text
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Span
+from quoteweave.core.files.whole_files import output_file
 from quoteweave.core.records import Quote
 from quoteweave.generation.sentences import text_of
 from quoteweave.pipeline.highlighting import evidence_for
@@ -67,9 +68,8 @@ def _write(pictures: dict[str, bytes | None], quote: Quote, out: Path | None) ->
         if picture is not None:
             suffix = ".jpg" if picture.startswith(b"\xff\xd8") else ".png"
             path = folder / f"{quote.id.replace(':', '-')}-{name}{suffix}"
-            with writing_output(path):
-                folder.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(picture)
+            with output_file(path) as file:
+                file.write(picture)
             paths[name] = path
     return paths
 

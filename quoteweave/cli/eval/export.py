@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 import typer
 from pydantic import JsonValue
 
-from quoteweave.cli.console import print_json, writing_output
+from quoteweave.cli.console import print_json
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.evaluation import DatasetOption, PartialOption, ReferencesOption, RunArgument, ScopeOption
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.files.whole_files import written_whole
+from quoteweave.core.files.whole_files import output_file
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.datasets.citevqa import citevqa_answers
@@ -125,7 +125,7 @@ def _export_answers(
     answers = trec_rag_answers(examples, predictions, sentence_texts, tag)
     if not answers.lines:
         raise DatasetError("the run holds no answers: it ranks alone, or all of its predictions are errors")
-    with writing_output(path), written_whole(path) as file:
+    with output_file(path) as file:
         file.write("".join(answers.lines).encode())
     if as_json:
         counts = {name: getattr(answers, name) for name in ("failed", "out_of_range", "dropped", "long")}
@@ -143,7 +143,7 @@ def _export_answers(
 def _export_boxes(
     path: Path, answers: Sequence[Mapping[str, JsonValue]], question_count: int, *, as_json: bool
 ) -> None:
-    with writing_output(path), written_whole(path) as file:
+    with output_file(path) as file:
         file.write(json.dumps(answers, ensure_ascii=False, indent=2).encode() + b"\n")
     failed = question_count - len(answers)
     if as_json:
@@ -167,7 +167,7 @@ def _export_ranking(
     if not pair.run:
         advice = _no_ranking(predictions)
         raise DatasetError(f"{run} ranks no {items} for which {dataset} tells gold; see --items and --scope{advice}")
-    with writing_output(trec), written_whole(trec / RUN) as run_file, written_whole(trec / QRELS) as qrels_file:
+    with output_file(trec / RUN) as run_file, output_file(trec / QRELS) as qrels_file:
         run_file.write("".join(run_lines(pair.run, tag=column_name(run.name))).encode())
         qrels_file.write("".join(qrels_lines(pair.qrels)).encode())
     if as_json:
@@ -200,7 +200,7 @@ def _export_all(path: Path, predictions: Sequence[Prediction], *, run: Path, ite
         lines = [ranking_json(ranked)]
     else:
         lines = [*run_lines(with_column_names(ranked), tag=column_name(run.name))]
-    with writing_output(path), written_whole(path) as file:
+    with output_file(path) as file:
         file.write("".join(lines).encode())
     empty = sum(not scores for scores in ranked.values())
     failed = sum(prediction.error is not None for prediction in predictions)

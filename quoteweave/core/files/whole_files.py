@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
+from quoteweave.core.errors import StorageError
+
+_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
+
 
 @contextmanager
 def written_whole(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
@@ -28,6 +32,29 @@ def written_whole(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def output_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that a user names, as `written_whole` does; raises StorageError, which names it.
+
+    If the path is a link, the link stays. The file keeps its permissions, and is not replaced if they forbid to write
+    it. A device, a pipe or an open stream is written as it is.
+    """
+    try:
+        if str(path).startswith(_STREAMS) or (path.exists() and not path.is_file()):
+            with path.open("wb") as stream:
+                yield stream
+            return
+        target = path.resolve()
+        if target.exists():
+            target.open("r+b").close()
+        with written_whole(target) as file:
+            yield file
+            if target.exists():
+                shutil.copymode(target, file.name)
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written ({error.strerror or error})") from error
 
 
 def remove_path(path: Path) -> None:

@@ -28,7 +28,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.files.jsonl import iter_lines, iter_records
-from quoteweave.core.files.whole_files import written_whole
+from quoteweave.core.files.whole_files import output_file
 from quoteweave.core.protocols import Grade
 from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.batch import JudgingItem
@@ -232,7 +232,7 @@ def write_forms(items: Sequence[JudgingItem], verdicts: Mapping[str, EvidenceVer
     number of lines.
     """
     lines = [_form(*item, verdicts[item[1].id]) for item in items if item[1].id in verdicts]
-    with written_whole(path) as file:
+    with output_file(path) as file:
         file.write("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode())
     return len(lines)
 

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from quoteweave.core.errors import DatasetError, StorageError
+from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.files.templates import open_template, policy_hash
+from quoteweave.core.files.whole_files import output_file
 from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.batch import JudgingItem
 from quoteweave.evaluation.judges.error_judge import ERROR_KINDS, ErrorKind, answer_hash, describe_search
@@ -210,10 +211,8 @@ def write_error_page(
         return data_url
 
     answers = [_labelled_answer(*pair, read) for pair in pairs]
-    try:
-        path.write_bytes(error_page(answers, run, kinds).encode("utf-8", "replace"))
-    except OSError as error:
-        raise StorageError(f"{path} cannot be written ({error.strerror or error})") from error
+    with output_file(path) as file:
+        file.write(error_page(answers, run, kinds).encode("utf-8", "replace"))
     return lost
 
 
