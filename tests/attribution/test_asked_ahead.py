@@ -67,6 +67,17 @@ def test_what_is_asked_ahead_is_found_as_without_and_asked_once(
     assert ahead.trace.notes == plain.trace.notes, "of what is hidden, too"
 
 
+def test_more_papers_are_asked_for_where_more_candidates_are_wanted(server: LibraryServer, tmp_path: Path) -> None:
+    text = server.library.excerpts[0].text
+    with ask_ahead(["openalex"], text, 90, options=options(server)) as asked:
+        opened = open_literature(asked, papers=tmp_path, options=options(server))
+        with opened as literature:
+            run_sync(literature.attribute(text, 90))
+    pages = [request.params["per_page"] for request in server.requests if "search" in request.params]
+    assert pages[0] == "90"
+    assert set(pages) <= {"90", "100"}, "further pages are as large as can be"
+
+
 def test_a_service_is_asked_before_the_literature_is_opened(server: LibraryServer) -> None:
     held = server.hold("/graph/v1/snippet/search")
     with ask_ahead(["semantic-scholar"], "Blur fools networks.", options=options(server)) as (asked,):

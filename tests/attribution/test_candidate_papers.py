@@ -7,7 +7,12 @@ import pytest
 
 from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.literature import candidate_papers
-from quoteweave.attribution.literature.candidate_papers import MIN_PAPERS, CandidatePapers, find_candidate_papers
+from quoteweave.attribution.literature.candidate_papers import (
+    MIN_PAPERS,
+    PAPERS_PER_QUERY,
+    CandidatePapers,
+    find_candidate_papers,
+)
 from quoteweave.attribution.literature.sources.papers import (
     Paper,
     PapersFound,
@@ -64,6 +69,12 @@ MANY = [paper(f"m{number}") for number in range(MIN_PAPERS)]
 
 def find(*sources: PaperSource, excerpt: Excerpt = EXCERPT) -> CandidatePapers:
     return asyncio.run(find_candidate_papers(sources, excerpt))
+
+
+@pytest.mark.parametrize(("k", "asked_for"), [(5, PAPERS_PER_QUERY), (100, 100)])
+def test_as_many_papers_are_asked_for_as_candidates_are_wanted(k: int, asked_for: int) -> None:
+    source = Scripted("openalex", [paper(f"p{number}") for number in range(120)])
+    assert len(asyncio.run(find_candidate_papers([source], EXCERPT, k)).papers) == asked_for
 
 
 def test_passages_that_semantic_scholar_sends_are_kept_with_their_papers() -> None:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from quoteweave.attribution.excerpts import read_excerpts
-from quoteweave.attribution.literature.candidate_papers import ask_sources, claim_queries
+from quoteweave.attribution.literature.candidate_papers import PAPERS_PER_QUERY, ask_sources, claim_queries
 from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions, make_source
 from quoteweave.attribution.literature.sources.papers import (
     Paper,
@@ -73,6 +73,7 @@ async def _once(
 def ask_ahead(
     services: Sequence[SourceName],
     text: str,
+    k: int = PAPERS_PER_QUERY,
     *,
     before: PublicationDate | None = None,
     not_from: str | None = None,
@@ -80,9 +81,9 @@ def ask_ahead(
 ) -> Iterator[Sequence[AskedAhead]]:
     """Ask services for the papers of a text, and give them to be opened by `open_literature` with the same limits.
 
-    The searches of `LiteratureAttributor.attribute` for that text are then answered, or under way. Of a text with
-    several claims nothing is asked ahead, as their requests wait for each other anyway. Raises what `read_excerpts` and
-    `make_source` raise.
+    The searches of `LiteratureAttributor.attribute` for that text and `k` candidates are then answered, or under way.
+    Of a text with several claims nothing is asked ahead, as their requests wait for each other anyway. Raises what
+    `read_excerpts` and `make_source` raise.
     """
     claim, *further_excerpts = read_excerpts(text)
     sources = [AskedAhead(name, options.get(name)) for name in dict.fromkeys(services)]
@@ -96,5 +97,5 @@ def ask_ahead(
     from anyio.lowlevel import checkpoint
 
     run_sync(checkpoint())  # makes anyio import what it needs in this loop
-    with running(ask_sources(hiding, claim_queries(claim))):
+    with running(ask_sources(hiding, claim_queries(claim), k)):
         yield sources

@@ -115,7 +115,7 @@ class LiteratureAttributor:
 
         Papers go by their keys (`_keyed`) until they are in the library, and then by the names of their documents.
         """
-        candidates_found = await self._find_candidates(excerpt)
+        candidates_found = await self._find_candidates(excerpt, k)
         if not candidates_found.papers:
             nothing = attribution_of(excerpt, (), Trace(clauses=candidates_found.queries, notes=candidates_found.notes))
             return nothing.model_copy(update={"reason": NOTHING_FOUND})
@@ -196,7 +196,7 @@ class LiteratureAttributor:
         described = self._described(best, paper, texts.get("0")).model_copy(update={"outcome": outcome})
         return attribution_of(excerpt, [described], context.trace)
 
-    async def _find_candidates(self, excerpt: Excerpt) -> CandidatePapers:
+    async def _find_candidates(self, excerpt: Excerpt, k: int) -> CandidatePapers:
         """What the sources find. Meanwhile readers are imported, and papers are read as soon as passages name them."""
         reading: list[asyncio.Task[object]] = [asyncio.create_task(asyncio.to_thread(self._library.import_readers))]
 
@@ -204,7 +204,7 @@ class LiteratureAttributor:
             reading.append(asyncio.create_task(self._read_early(excerpt, papers, snippets)))
 
         try:
-            candidate_papers = await find_candidate_papers(self._sources, excerpt, on_passages=read_early)
+            candidate_papers = await find_candidate_papers(self._sources, excerpt, k, on_passages=read_early)
         except BaseException:
             for task in reading:
                 task.cancel()

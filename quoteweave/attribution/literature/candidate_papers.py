@@ -100,7 +100,8 @@ def _rarity(word: str, at: int) -> float:
 
 
 PAPERS_PER_QUERY = 70
-"""Papers that each query asks for; with those asked for in place of hidden ones, one request can return them."""
+"""Papers that each query asks for, unless more candidates are wanted; with those asked for in place of hidden ones, one
+request can return them."""
 SNIPPETS = 20
 """Passages that a source is asked for."""
 SENDS_SNIPPETS = "semantic-scholar"
@@ -139,9 +140,15 @@ class CandidatePapers(Record):
 
 
 async def find_candidate_papers(
-    sources: Sequence[PaperSource], excerpt: Excerpt, *, on_passages: OnPassages = lambda _papers, _snippets: None
+    sources: Sequence[PaperSource],
+    excerpt: Excerpt,
+    k: int = PAPERS_PER_QUERY,
+    *,
+    on_passages: OnPassages = lambda _papers, _snippets: None,
 ) -> CandidatePapers:
     """Ask each source for papers and passages by the claim, and fuse the rankings of what they find.
+
+    Each query asks for `PAPERS_PER_QUERY` papers, or for `k` if these are more.
 
     The further queries of `claim_queries` are asked of a source that finds few papers by the first. Papers count as one
     where they share an identifier, or have the same title. `on_passages` is called with the papers of the passages that
@@ -151,7 +158,7 @@ async def find_candidate_papers(
     queries = claim_queries(excerpt)
     if not queries:
         return CandidatePapers(papers=(), queries=())
-    answers = await ask_sources(sources, queries, on_passages=on_passages)
+    answers = await ask_sources(sources, queries, k, on_passages=on_passages)
     if not any(answer.rankings for answer in answers):
         raise _all_refused({source.name: answer.errors[0] for source, answer in zip(sources, answers, strict=True)})
     notes = dict.fromkeys(note for answer in answers for note in answer.notes)
@@ -168,10 +175,14 @@ async def find_candidate_papers(
 
 
 async def ask_sources(
-    sources: Sequence[PaperSource], queries: Sequence[str], *, on_passages: OnPassages = lambda _papers, _snippets: None
+    sources: Sequence[PaperSource],
+    queries: Sequence[str],
+    k: int = PAPERS_PER_QUERY,
+    *,
+    on_passages: OnPassages = lambda _papers, _snippets: None,
 ) -> "Sequence[SourceAnswers]":
     """Ask each source all that `find_candidate_papers` asks; its answers hold its errors, too."""
-    answers = [_ask_within(source, queries, on_passages) for source in sources if queries]
+    answers = [_ask_within(source, queries, max(k, PAPERS_PER_QUERY), on_passages) for source in sources if queries]
     return await asyncio.gather(*answers)
 
 
@@ -208,18 +219,18 @@ class SourceAnswers:
         return texts
 
 
-async def _ask_within(source: PaperSource, queries: Sequence[str], on_passages: OnPassages) -> SourceAnswers:
+async def _ask_within(source: PaperSource, queries: Sequence[str], k: int, on_passages: OnPassages) -> SourceAnswers:
     """Ask a source, but no longer than one claim may take."""
     with count_waiting():
-        return await _ask(source, queries, on_passages)
+        return await _ask(source, queries, k, on_passages)
 
 
-async def _ask(source: PaperSource, queries: Sequence[str], on_passages: OnPassages) -> SourceAnswers:
+async def _ask(source: PaperSource, queries: Sequence[str], k: int, on_passages: OnPassages) -> SourceAnswers:
     answers = SourceAnswers()
 
     async def papers(query: str) -> int:
         try:
-            result = await source.search(query, PAPERS_PER_QUERY)
+            result = await source.search(query, k)
         except SourceError as error:
             answers.errors.append(error)
             return 0

@@ -109,7 +109,7 @@ def attribute(
         sources_to_ask: Sequence[SourceName | AskedAhead] = names
         # Asked ahead only if no model is named, as a wrong name, known after the imports, must end the command first.
         if names and collection is None and not option_values and check is None:
-            ahead = ask_ahead(names, sentence, before=limit, not_from=not_from, options=options)
+            ahead = ask_ahead(names, sentence, k, before=limit, not_from=not_from, options=options)
             sources_to_ask = opened.enter_context(ahead)
         # Imported here, as it takes longer than services take to answer.
         from quoteweave.attribution.literature.opening import open_literature
