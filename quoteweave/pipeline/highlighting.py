@@ -1,6 +1,6 @@
 """Adds highlights to an answer's citations: the words of each quote that support the citing claim, and their boxes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -46,6 +46,7 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
     """
     citations: list[Citation] = []
     locations, pages_counted = _QuoteLocations(pages), counts_pages(context)
+    evidence_of_claims: dict[tuple[str, str, bool], Mapping[str, object]] = {}  # models may repeat a mark many times
     for claim, citation in _claims_to_highlight(answer):
         quote = context.quote(citation.kind, citation.number)
         if quote is None:
@@ -54,24 +55,32 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
             page = {"quoted": "", "page_size": locations.page_size(quote), "evidence": "element"}
             citations.append(citation.model_copy(update={**page, "regions": locations.whole_page(quote)}))
             continue
-        end = context.sentence_ends.get(quote.id, "")
-        supporting = _supporting(claim, quote, end) if citation.verdict != "unsupported" else []
-        # Spans are limited to the quote's own words; `reach` is how far the support continues in the next text, or None
-        # for the end of the sentence if that is not known.
-        length, end_offset = len(quote.text), len(with_end(quote.text, end)) - len(end)
-        spans = [(start, min(last, length) if end else last) for start, last in supporting if start < length or not end]
-        reach = max((last for _, last in supporting), default=0) - end_offset if end else None
-        supporting_spans = tuple(locations.span(quote, start, last) for start, last in spans)
-        regions = locations.regions(quote, supporting_spans, reach)
-        update = {
-            "quoted": text_of(quote),
-            "page_size": locations.page_size(quote),
-            "evidence": "words" if supporting_spans else "element",
-            "spans": supporting_spans,
-            "regions": regions,
-        }
-        citations.append(citation.model_copy(update=update))
+        key = claim, quote.id, citation.verdict != "unsupported"
+        if key not in evidence_of_claims:
+            end = context.sentence_ends.get(quote.id, "")
+            supporting = _supporting(claim, quote, end) if citation.verdict != "unsupported" else []
+            evidence_of_claims[key] = _evidence_fields(quote, supporting, end, locations)
+        citations.append(citation.model_copy(update=evidence_of_claims[key]))
     return with_citations(answer, citations)
+
+
+def _evidence_fields(
+    quote: Quote, supporting: Sequence[tuple[int, int]], end: str, locations: "_QuoteLocations"
+) -> Mapping[str, object]:
+    """The fields of a citation that say where its quote, followed by `end`, has these supporting words."""
+    # Spans are limited to the quote's own words; `reach` is how far the support continues in the next text, or None
+    # for the end of the sentence if that is not known.
+    length, end_offset = len(quote.text), len(with_end(quote.text, end)) - len(end)
+    spans = [(start, min(last, length) if end else last) for start, last in supporting if start < length or not end]
+    reach = max((last for _, last in supporting), default=0) - end_offset if end else None
+    supporting_spans = tuple(locations.span(quote, start, last) for start, last in spans)
+    return {
+        "quoted": text_of(quote),
+        "page_size": locations.page_size(quote),
+        "evidence": "words" if supporting_spans else "element",
+        "spans": supporting_spans,
+        "regions": locations.regions(quote, supporting_spans, reach),
+    }
 
 
 def _supporting(claim: str, quote: Quote, end: str) -> list[tuple[int, int]]:
@@ -107,9 +116,8 @@ def _claims_to_highlight(answer: Answer) -> Iterator[tuple[str, Citation]]:
     for claim, citations in cited_claims(answer):
         for citation in citations:
             line = _line_before(answer.text, citation.start)
-            quotation = _QUOTATION.findall(line)
-            bulleted = line.startswith("- ") and quotation
-            yield (f"“{quotation[-1]}”" if bulleted else _item(answer.text, claim) or claim.sentence), citation
+            quotation = _QUOTATION.findall(line) if line.startswith("- ") else []
+            yield (f"“{quotation[-1]}”" if quotation else _item(answer.text, claim) or claim.sentence), citation
 
 
 def _line_before(text: str, at: int) -> str:

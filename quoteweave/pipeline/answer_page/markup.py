@@ -74,9 +74,10 @@ class _Text:
         marks: tuple[Citation | UnresolvedMark, ...] = (*answer.citations, *marks_in_text)
         for mark in marks:
             self.marks[mark.start, mark.end].append(mark)
-        self.masked = self.text
+        masked = list(self.text)
         for start, end in self.marks:
-            self.masked = self.masked[:start] + _MASK * (end - start) + self.masked[end:]
+            masked[start:end] = _MASK * (end - start)
+        self.masked = "".join(masked)
 
     def passages(self) -> list[Passage]:
         answer_passages: list[Passage] = []

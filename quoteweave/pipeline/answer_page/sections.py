@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Literal
 
 from pydantic import Field
@@ -234,8 +235,11 @@ class Section(Record):
 
     def checked(self, citation: Citation) -> CheckedCitation:
         """The verdicts on a citation."""
-        at_same_place = (checked for checked in self.judged if checked.citation.start == citation.start)
-        return next(checked for checked in at_same_place if checked.citation.number == citation.number)
+        return self._checked_by_mark[citation.start, citation.number]
+
+    @cached_property
+    def _checked_by_mark(self) -> Mapping[tuple[int, int], CheckedCitation]:
+        return {(checked.citation.start, checked.citation.number): checked for checked in reversed(self.judged)}
 
     def checked_of(self, source: Source) -> list[CheckedCitation]:
         """The verdicts on the citations of a source."""
