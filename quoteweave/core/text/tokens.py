@@ -183,6 +183,11 @@ def symbol_runs(text: str) -> set[str]:
     }
 
 
+def one_line(text: str) -> str:
+    """The words of a text with one space between them."""
+    return " ".join(text.split())
+
+
 def normalize_text(text: str) -> str:
     """Normalise case, accents and compatibility forms, and "e-mail"; the length may change: offsets no longer hold."""
     if text.isascii():
