@@ -33,7 +33,7 @@ from quoteweave.cli.options.literature import (
     require_source,
     source_options,
 )
-from quoteweave.cli.options.settings import CHAT, OptionValues, make_settings, takes_settings
+from quoteweave.cli.options.settings import CHAT, OptionValues, make_settings, takes_options
 from quoteweave.core.errors import UsageError
 from quoteweave.pipeline.settings import ChatSettings
 
@@ -46,7 +46,7 @@ that is (null for your documents), and trace, how they were found. With -c and -
 stand first."""
 
 
-@takes_settings("retriever", "rerank", *CHAT)
+@takes_options("retriever", "rerank", *CHAT)
 def attribute(
     sentence: Annotated[
         str,

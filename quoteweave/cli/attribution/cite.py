@@ -38,7 +38,7 @@ from quoteweave.cli.options.literature import (
     require_source,
     source_options,
 )
-from quoteweave.cli.options.settings import OptionValues, make_settings, takes_settings
+from quoteweave.cli.options.settings import OptionValues, make_settings, takes_options
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
@@ -58,7 +58,7 @@ origin, documents or literature; key, of its BibTeX entry, else null); stopped, 
 else null; text, the draft with marks and references; and bibtex, the entries."""
 
 
-@takes_settings("retriever", "rerank")
+@takes_options("retriever", "rerank")
 def cite(
     draft: Annotated[
         Path,

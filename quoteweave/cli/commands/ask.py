@@ -18,7 +18,7 @@ from quoteweave.cli.options.collection import (
     make_filter,
 )
 from quoteweave.cli.options.server import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
-from quoteweave.cli.options.settings import CHAT, OptionValues, make_settings, takes_settings
+from quoteweave.cli.options.settings import CHAT, OptionValues, make_settings, takes_options
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.terminal_pictures import PicturesOption, pictures_on_stdout, stored_crops_of
 from quoteweave.collection.collection import Collection
@@ -53,7 +53,7 @@ ON_SERVER = frozenset(
 """Parameters that can be used with --server."""
 
 
-@takes_settings("retriever", "explain", "trust_remote_code", *CHAT, "images")
+@takes_options("retriever", "explain", "trust_remote_code", *CHAT, "images")
 def ask(
     ctx: typer.Context,
     question: QuestionArgument,

@@ -6,7 +6,7 @@ from quoteweave.cli.console import print_failures, print_json, print_notes
 from quoteweave.cli.eval.paid import confirm_price, destination_notice, judge_price
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
 from quoteweave.cli.options.evaluation import ConcurrencyOption, LimitOption, PriceOption, YesOption
-from quoteweave.cli.options.settings import JUDGING, CallsOption, OptionValues, make_settings, takes_settings
+from quoteweave.cli.options.settings import JUDGING, CallsOption, OptionValues, make_settings, takes_options
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.messages import pluralize
@@ -29,7 +29,7 @@ tokens: input, output; price_usd: null where not known; notes: descriptions that
 index_notes: indexes that could not be kept in step."""
 
 
-@takes_settings(*JUDGING)
+@takes_options(*JUDGING)
 def describe(
     collection: CollectionOption,
     option_values: OptionValues,

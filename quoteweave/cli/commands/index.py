@@ -8,7 +8,7 @@ import typer
 from quoteweave.cli.console import print_json, print_message, print_notes, printable, shown_name
 from quoteweave.cli.indexes import index_json, index_line
 from quoteweave.cli.options.collection import CollectionOption, JsonOption, WaitOption
-from quoteweave.cli.options.settings import RESOURCES, OptionValues, make_settings, takes_settings
+from quoteweave.cli.options.settings import RESOURCES, OptionValues, make_settings, takes_options
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.messages import MAX_NAMED, join_names, pluralize
@@ -45,7 +45,7 @@ DtypeOption = Annotated[
 ]
 
 
-@takes_settings(*RESOURCES)
+@takes_options(*RESOURCES)
 def build(
     collection: CollectionOption,
     option_values: OptionValues,
@@ -163,7 +163,7 @@ disk_bytes, memory_bytes, tokens, price_usd, destination, forms (how an
 endpoint is told questions from quotes); null for what is not known."""
 
 
-@takes_settings("device", "batch_size", "trust_remote_code")
+@takes_options("device", "batch_size", "trust_remote_code")
 def plan(
     retriever: Annotated[str, typer.Argument(help="As quoteweave index build takes it.", metavar="NAME")],
     collection: CollectionOption,

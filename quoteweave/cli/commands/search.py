@@ -15,7 +15,7 @@ from quoteweave.cli.options.collection import (
     make_filter,
 )
 from quoteweave.cli.options.server import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
-from quoteweave.cli.options.settings import RANKING, RESOURCES, OptionValues, make_settings, takes_settings
+from quoteweave.cli.options.settings import RANKING, RESOURCES, OptionValues, make_settings, takes_options
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
@@ -38,7 +38,7 @@ ON_SERVER = frozenset(("question", "collection", "server", "k", "doc", "pages", 
 """Parameters that can be used with --server."""
 
 
-@takes_settings(*RANKING, "explain", *RESOURCES)
+@takes_options(*RANKING, "explain", *RESOURCES)
 def search(
     ctx: typer.Context,
     question: QuestionArgument,

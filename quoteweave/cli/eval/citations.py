@@ -27,9 +27,8 @@ from quoteweave.cli.options.evaluation import (
     RunArgument,
     RunsArgument,
     files_per_run,
-    takes_options,
 )
-from quoteweave.cli.options.settings import JUDGING, OptionValues, make_settings, takes_settings
+from quoteweave.cli.options.settings import JUDGING, OptionValues, make_settings, takes_options
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.concurrency.sync_bridge import run_sync
@@ -77,8 +76,7 @@ SplitterName = Literal["model", "rule"]
 """Who splits answers into sentences with their citations."""
 
 
-@takes_settings(*JUDGING)
-@takes_options
+@takes_options(*JUDGING)
 def citations(
     run: RunArgument,
     dataset: DatasetOption,

@@ -16,8 +16,8 @@ from quoteweave.cli.options.evaluation import (
     JudgementsOption,
     RunsArgument,
     ScoringOptions,
-    takes_options,
 )
+from quoteweave.cli.options.settings import takes_options
 from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import join_names, pluralize
@@ -55,7 +55,7 @@ published: with --published, table, source, by, notes, and standings: rank, syst
 figures, best first."""
 
 
-@takes_options
+@takes_options()
 def compare(
     runs: RunsArgument,
     options: ScoringOptions,

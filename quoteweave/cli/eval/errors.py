@@ -19,8 +19,8 @@ from quoteweave.cli.eval.paid import (
     make_judge_model,
 )
 from quoteweave.cli.options.collection import JsonOption
-from quoteweave.cli.options.evaluation import DatasetOption, ReferencesOption, RunArgument, takes_options
-from quoteweave.cli.options.settings import JUDGING, OptionValues, make_settings, takes_settings
+from quoteweave.cli.options.evaluation import DatasetOption, ReferencesOption, RunArgument
+from quoteweave.cli.options.settings import JUDGING, OptionValues, make_settings, takes_options
 from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.messages import pluralize
@@ -71,8 +71,7 @@ class _Judged:
     errors: Mapping[str, str]
 
 
-@takes_settings(*JUDGING)
-@takes_options
+@takes_options(*JUDGING)
 def errors(
     run: RunArgument,
     dataset: DatasetOption,

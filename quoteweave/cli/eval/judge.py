@@ -19,8 +19,8 @@ from quoteweave.cli.eval.paid import (
     make_judge_model,
 )
 from quoteweave.cli.options.collection import JsonOption
-from quoteweave.cli.options.evaluation import DatasetOption, ReferencesOption, RunArgument, takes_options
-from quoteweave.cli.options.settings import JUDGING, OptionValues, make_settings, takes_settings
+from quoteweave.cli.options.evaluation import DatasetOption, ReferencesOption, RunArgument
+from quoteweave.cli.options.settings import JUDGING, OptionValues, make_settings, takes_options
 from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
@@ -49,8 +49,7 @@ agreement: n, left_out, figures (such as fluency.kappa) with value, ci95, n and 
 with --human."""
 
 
-@takes_settings("preset", *JUDGING)
-@takes_options
+@takes_options("preset", *JUDGING)
 def judge(
     run: RunArgument,
     dataset: DatasetOption,

@@ -18,9 +18,8 @@ from quoteweave.cli.options.evaluation import (
     ReferencesOption,
     RunsArgument,
     ScoringOptions,
-    takes_options,
 )
-from quoteweave.cli.options.settings import ImageFolderOption
+from quoteweave.cli.options.settings import ImageFolderOption, takes_options
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
@@ -82,7 +81,7 @@ runs: run to the name that it has in the report;
 lost_pictures: how many pictures of quotes the page cannot show."""
 
 
-@takes_options
+@takes_options()
 def report(
     runs: RunsArgument,
     out: Annotated[Path, typer.Option(help="Folder to write to; an earlier report there is written over.")],
@@ -191,7 +190,7 @@ pairs: a list of first, second (name, run, figures, notes, printed: the figures 
 files: what --out wrote."""
 
 
-@takes_options
+@takes_options()
 def pairs(
     runs: RunsArgument,
     layout: Annotated[PairName, typer.Option(help="What the runs of a pair differ in.")],

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from quoteweave.cli.console import console, plain, print_failures, print_frequent_notes, print_json, print_message
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
-from quoteweave.cli.options.settings import RANKING, RESOURCES, OptionValues, make_settings, takes_settings
+from quoteweave.cli.options.settings import RANKING, RESOURCES, OptionValues, make_settings, takes_options
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.tables import UNDEFINED, make_table, show_table
 from quoteweave.core.examples import Scope
@@ -71,7 +71,7 @@ Figures = Mapping[str, Estimate]
 MeasuredDataset = Literal["mmdocir", "mmdocrag-15", "mmdocrag-20", "mmlongbench"]
 
 
-@takes_settings("preset", *RANKING, *RESOURCES)
+@takes_options("preset", *RANKING, *RESOURCES)
 def retrieval(
     dataset: Annotated[MeasuredDataset, typer.Option(help="Which dataset the folder holds.")],
     references: Annotated[

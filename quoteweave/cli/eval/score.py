@@ -16,8 +16,8 @@ from quoteweave.cli.options.evaluation import (
     ReferencesOption,
     RunArgument,
     ScoringOptions,
-    takes_options,
 )
+from quoteweave.cli.options.settings import takes_options
 from quoteweave.core.messages import pluralize
 from quoteweave.endpoints.prices import chat_price
 from quoteweave.evaluation.metrics.answers.mauve import CHECKPOINT, mauve_score
@@ -46,7 +46,7 @@ breakdowns: breakdown to group to figure, as above; with --by domain,evidence a 
 `Brochure × chart`; notes: sentences."""
 
 
-@takes_options
+@takes_options()
 def score(
     run: RunArgument,
     options: ScoringOptions,

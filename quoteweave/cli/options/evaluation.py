@@ -1,11 +1,9 @@
 """Options that the commands of `eval` share for saved runs, scoring and judging."""
 
-import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
-from functools import wraps
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -105,27 +103,3 @@ class ScoringOptions:
             ScoringRequest(run=run, judgements=judgement_file, citations=citation_file, **shared)
             for run, judgement_file, citation_file in zip(runs, judged, checked, strict=True)
         ]
-
-
-def takes_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Have a command take options for the fields of each parameter that is a dataclass, such as `ScoringOptions`."""
-    signature = inspect.signature(command)
-    records: dict[str, Any] = {
-        name: p.annotation for name, p in signature.parameters.items() if is_dataclass(p.annotation)
-    }
-    options = {name: inspect.signature(record).parameters.values() for name, record in records.items()}
-    parameters = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for command_parameter in signature.parameters.values()
-        for parameter in options.get(command_parameter.name, [command_parameter])
-    ]
-
-    @wraps(command)
-    def _call(**values: Any) -> None:
-        for name, record in records.items():
-            values[name] = record(**{option.name: values.pop(option.name) for option in options[name]})
-        command(**values)
-
-    _call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    _call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return _call

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -122,28 +123,38 @@ OptionValues = Mapping[str, object]
 """The values of settings that options gave, by name."""
 
 
-def takes_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the options of these settings to a command, after its own; its parameter `option_values` has their values."""
+def takes_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Have a command take options for settings, and for the fields of its parameters that are dataclasses.
+
+    The options of the named settings stand after its own; its parameter `option_values` has their values. A dataclass,
+    such as `ScoringOptions`, is made of the options for its fields, which stand in its place.
+    """
+    settings = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=OPTIONS[name])
+        for name in names
+    ]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command)
-        options = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=OPTIONS[name])
-            for name in names
-        ]
-        command_parameters = [
+        records: dict[str, Any] = {
+            name: p.annotation for name, p in signature.parameters.items() if is_dataclass(p.annotation)
+        }
+        fields = {name: [*inspect.signature(record).parameters.values()] for name, record in records.items()}
+        parameters = [
             parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for name, parameter in signature.parameters.items()
+            for name, own_parameter in signature.parameters.items()
             if name != "option_values"
-        ]
-        parameters = [*command_parameters, *options]
+            for parameter in fields.get(name, [own_parameter])
+        ] + settings
 
         @wraps(command)
-        def _call(**values: object) -> None:
+        def _call(**values: Any) -> None:
+            for name, record in records.items():
+                values[name] = record(**{field.name: values.pop(field.name) for field in fields[name]})
             setting_values = {name: values.pop(name) for name in names}
-            command(
-                **values, option_values={name: value for name, value in setting_values.items() if value is not None}
-            )
+            if "option_values" in signature.parameters:
+                values["option_values"] = {name: value for name, value in setting_values.items() if value is not None}
+            command(**values)
 
         _call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         _call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
