@@ -17,6 +17,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import BaseModel, ValidationError
 
 from quoteweave.core.errors import QuoteweaveError, ServerBadResponse, ServerUnreachable, UsageError
+from quoteweave.core.messages import shorten
 from quoteweave.core.urls import without_credentials
 from quoteweave.endpoints.address import is_http
 from quoteweave.endpoints.errors import one_line
@@ -210,7 +211,7 @@ class ServerConnection:
 
     def error(self, problem: Problem) -> QuoteweaveError:
         """Return a problem of the server as an error."""
-        detail = self._redactor.clean(problem.detail[:_MAX_DETAIL_CHARACTERS])
+        detail = self._redactor.clean(shorten(problem.detail, _MAX_DETAIL_CHARACTERS))
         if problem.status == HTTPStatus.UNAUTHORIZED:
             no_key = f"no key was sent; pass one, or set {KEY_VARIABLE}"
             key_advice = no_key if self.address.key is None else "check the key"

@@ -5,6 +5,7 @@ from concurrent.futures import Future, wait
 from typing import Any, Generic, TypeVar
 
 from quoteweave.core.errors import DocumentError, QuoteweaveError
+from quoteweave.core.messages import shorten
 from quoteweave.documents.worker_pool import ProcessLimits, StopReason, TaskOutcome, WorkerPool, stop_message
 
 S = TypeVar("S")
@@ -132,5 +133,5 @@ def failure_reason(error: Exception) -> str:
     elif isinstance(error, OSError):
         reason = f"it cannot be read ({error.strerror or error})"
     else:
-        reason = f"reading it failed ({type(error).__name__}: {str(error)[:200]}); please report this"
+        reason = f"reading it failed ({type(error).__name__}: {shorten(str(error), 200)}); please report this"
     return " ".join(reason.split())

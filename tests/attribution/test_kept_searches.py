@@ -33,9 +33,11 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
-def search(literature: FindsNothing) -> None:
+def search(literature: FindsNothing) -> bool:
+    """Search for the claim; return whether what was found before was lost."""
     with keep_searches(cast(LiteratureAttributor, literature), "draft.md", {}) as kept:
         asyncio.run(kept.attribute_excerpt(CLAIM))
+        return kept.has_lost
 
 
 def test_what_another_command_is_writing_is_neither_read_nor_removed(tmp_path: Path) -> None:
@@ -50,12 +52,12 @@ def test_what_another_command_is_writing_is_neither_read_nor_removed(tmp_path: P
 
 def test_a_damaged_file_is_replaced_so_that_what_is_found_next_is_kept(tmp_path: Path) -> None:
     literature = FindsNothing()
-    search(literature)
-    search(literature)
+    assert not search(literature)
+    assert not search(literature)
     assert literature.searches == 1
     (file,) = tmp_path.rglob("*.jsonl")
     file.write_bytes(file.read_bytes().replace(b"Blur", b"Blot", 1))
-    search(literature)
+    assert search(literature), "it is told"
     assert literature.searches == 2
-    search(literature)
+    assert not search(literature)
     assert literature.searches == 2

@@ -126,6 +126,7 @@ def test_what_was_kept_is_looked_for_anew_where_its_passages_are_gone(
     file.write_text('{"claim": "damaged"\n')
     got = quoteweave("cite", *options(draft))
     assert (got.code, "did not finish" in got.err) == (0, False)
+    assert "some of what an earlier command found cannot be read, or has lost its passages" in got.err
     assert not file.exists()
 
 

@@ -99,6 +99,15 @@ def test_wrong_papers_alone_are_looked_through_and_compared_with_people(table: P
     assert exact == {"misread_excerpt": 1.0, "stopped_early": 0.5, "stopped_at_citing_paper": 0.5}
 
 
+def test_texts_that_are_cut_for_the_judge_are_counted(table: Path) -> None:
+    steps = (SearchStep(action="search_relevance", argument="x", rationale="So. " * 200), SearchStep(action="read"))
+    search = PaperSearch(outcome="no_selection", steps=steps)
+    long = Prediction(example="blur", response="", paper_search=search)
+    with ModelServer(script) as server:
+        result = errors(table, "--model", "j", "--base-url", server.base_url, predictions=(long,))
+    assert "\n1 text of a search is cut to 600 characters where the judge sees them\n" in result.stderr
+
+
 def test_people_see_the_steps_on_the_page(table: Path) -> None:
     page = table.with_name("errors.html")
     result = errors(table, "--page", page)

@@ -31,16 +31,22 @@ class _Line(Record):
 class KeptSearches:
     """The literature, with what was found in it for the claims of an unfinished draft; implements `FindsSource`.
 
-    `earlier` is how many claims an earlier command has looked for; these are not looked for again.
+    `earlier` is how many claims an earlier command has looked for; these are not looked for again. `has_lost` says
+    whether more were kept, which cannot be used: they are `unreadable`, or their passages are gone.
     """
 
     def __init__(
-        self, literature: LiteratureAttributor, lines: Sequence[_Line], write: Callable[[_Line], None]
+        self,
+        literature: LiteratureAttributor,
+        lines: Sequence[_Line],
+        write: Callable[[_Line], None],
+        *,
+        unreadable: bool = False,
     ) -> None:
         self._literature, self._write = literature, write
-        self._attributions = {
-            (line.claim, line.text): line.found for line in lines if line.found and self._is_there(line.found)
-        }
+        kept = {(line.claim, line.text): line.found for line in lines if line.found}
+        self._attributions = {key: attribution for key, attribution in kept.items() if self._is_there(attribution)}
+        self.has_lost = unreadable or len(self._attributions) < len(kept)
         self._written = {line.written for line in lines}
         self.earlier, self.finished = len(self._attributions), False
 
@@ -88,11 +94,13 @@ def keep_searches(
     file = caches_folder() / "unfinished" / f"{hashlib.sha256(identity.encode()).hexdigest()}.jsonl"
     with ExitStack() as opened:
         write = opened.enter_context(open_for_append(file))  # before it is read, as another command may be writing it
+        unreadable = False
         while (lines := _lines_in(file)) is None:
+            unreadable = True
             file.unlink(missing_ok=True)  # all is looked for again, and kept in a new file
             opened.close()
             write = opened.enter_context(open_for_append(file))
-        searches = KeptSearches(literature, lines, write)
+        searches = KeptSearches(literature, lines, write, unreadable=unreadable)
         yield searches
         if searches.finished:
             file.unlink(missing_ok=True)

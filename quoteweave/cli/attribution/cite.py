@@ -163,6 +163,10 @@ def _check_unwritten(bib: Path | None, searches: KeptSearches | None) -> None:
 
 
 def _print_earlier_searches(searches: KeptSearches | None) -> None:
+    if searches is not None and searches.has_lost:
+        print_message(
+            "some of what an earlier command found cannot be read, or has lost its passages: it is sought anew"
+        )
     if searches is not None and searches.earlier:
         verb = "was" if searches.earlier == 1 else "were"
         sentences = pluralize(searches.earlier, "sentence")

@@ -28,8 +28,10 @@ from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.judges.batch import JudgingItem
 from quoteweave.evaluation.judges.error_judge import (
     ERRORS,
+    MAX_CHARACTERS,
     ErrorJudge,
     ErrorVerdict,
+    count_cut_texts,
     error_kinds,
     load_error_kinds,
     read_error_labels,
@@ -164,6 +166,8 @@ def _judge(
 ) -> _Judged:
     """Ask for verdicts that are not stored yet; return all for these answers."""
     judge_fields, path = {"model": judge.model.name, "prompt": judge.prompt}, judgements_path(run, out, ERRORS)
+    cut = count_cut_texts(answer.paper_search for answer, _ in pairs if answer.paper_search is not None)
+    cut_texts = pluralize(cut, "text of a search is", "texts of searches are")
     paid = judge_and_keep(
         judge,
         ErrorVerdict,
@@ -176,6 +180,7 @@ def _judge(
         options=options,
         task="look at",
         doing="looking",
+        warning=f"{cut_texts} cut to {MAX_CHARACTERS} characters where the judge sees them" if cut else None,
     )
     failed = {verdict.example: verdict.error or "" for verdict in paid.verdicts if verdict.kinds is None}
     head = {

@@ -200,6 +200,7 @@ def judge_and_keep(
     options: JudgingOptions,
     task: str = "judge",
     doing: str = "judging",
+    warning: str | None = None,
 ) -> PaidVerdicts[V]:
     """Ask for the verdicts that `path` lacks, after confirmation, and keep each as it comes; return all of the answers.
 
@@ -214,7 +215,7 @@ def judge_and_keep(
         _refuse_other_judgements(out, run, [stored[example.id] for _, example in pairs if example.id in stored])
     left = plan.left
     if left:
-        confirm_judging(plan, task, settings, price, yes=options.yes)
+        confirm_judging(plan, task, settings, price, yes=options.yes, warning=warning)
         with open_for_append(path) as append:
             # Read again, as another command may have judged these answers before this one could lock the file.
             if (stored_now := read_verdicts(path, kind, **judge_fields)) != stored:

@@ -7,7 +7,7 @@ available, so the names and definitions of `ERROR_KINDS` are our own; other kind
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -49,6 +49,14 @@ def describe_search(search: PaperSearch) -> str:
     lines = [line for number, step in enumerate(search.steps, start=1) for line in _step(number, step)]
     chosen = "" if search.selected is None else f": {_line(search.selected.title)}"
     return "\n".join([*lines, f"ended: {search.outcome}{chosen}"])
+
+
+def count_cut_texts(searches: Iterable[PaperSearch]) -> int:
+    """How many rationales, queries and titles `describe_search` cuts to `MAX_CHARACTERS`."""
+    steps = [step for search in searches for step in search.steps]
+    texts = [text or "" for step in steps for text in (step.argument, step.rationale)]
+    texts += [paper.title for step in steps for paper in step.papers[:MAX_PAPERS]]
+    return sum(len(" ".join(text.split())) > MAX_CHARACTERS for text in texts)
 
 
 def _step(number: int, step: SearchStep) -> list[str]:

@@ -15,6 +15,7 @@ from typing import TextIO, TypeVar
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionLocked, QuoteweaveError, withhold_remedies
+from quoteweave.core.messages import shorten
 from quoteweave.documents.file_reading import AddProgress
 from quoteweave.documents.ingest import AddOptions, AddReport
 from quoteweave.index.encoder_index import IndexReport
@@ -131,7 +132,7 @@ def perform(assignment: Assignment, reporter: Reporter) -> EndMessage:
     except QuoteweaveError as error:
         return EndMessage(status="failed", error=error.summary, remedy=error.remedy)
     except Exception as error:
-        description = f"{type(error).__name__}: {str(error)[:500]}"
+        description = f"{type(error).__name__}: {shorten(str(error), 500)}"
         message = f"the job met an error that it does not know ({description}); report this"
         return EndMessage(status="failed", error=message)
     refused = _all_refused(report)
