@@ -13,9 +13,11 @@ from forked_programs import ForkedProgram
 from made_collections import make_collection
 
 from quoteweave.core.errors import ConversationNotFound, StateError, UsageError
+from quoteweave.generation.citations import build_answer
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.pipeline.rag import Answered, Rag
 from quoteweave.retrievers.lexical import LexicalRetriever
+from quoteweave.server.answers.stored_answers import history_of
 from quoteweave.server.state.conversation_file import CONVERSATIONS_FILE
 from quoteweave.server.state.conversations import ConversationStore, NewTurn, Viewer
 
@@ -50,6 +52,13 @@ def ask(store: ConversationStore, answered: Answered, question: str = QUESTION, 
     made = store.create("port", owner)
     store.append(made.id, NewTurn(question, answered), collection="port")
     return made.id
+
+
+def test_a_question_may_follow_an_answer_of_any_length(store: ConversationStore, answered: Answered) -> None:
+    text = "Grain. " * 50_000
+    long = answered.model_copy(update={"answer": build_answer(QUESTION, text, answered.context, model="m")})
+    history = history_of(store.get(ask(store, long)).turns)
+    assert [message.role for message in history] == ["user", "assistant"]
 
 
 def test_a_conversation_is_kept_whole(store: ConversationStore, answered: Answered, tmp_path: Path) -> None:

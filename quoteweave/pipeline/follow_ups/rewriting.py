@@ -24,6 +24,8 @@ from quoteweave.pipeline.search import Trace
 MAX_MESSAGES = 8
 """How many of the last messages of a conversation a model reads."""
 MAX_MESSAGE_CHARACTERS = 1_200
+MAX_CONTENT = 200_000
+"""The most characters of a message; a model reads `MAX_MESSAGE_CHARACTERS` of it."""
 _QUOTATION_MARKS = "\"'“”„«»` \t"
 
 
@@ -31,7 +33,7 @@ class Message(Record):
     """A turn of a conversation that came before the question."""
 
     role: Literal["user", "assistant"]
-    content: str = Field(max_length=200_000)
+    content: str = Field(max_length=MAX_CONTENT)
 
 
 class StandaloneQuestion(Record):

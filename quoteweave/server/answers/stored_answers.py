@@ -11,7 +11,7 @@ from quoteweave.core.answers import AnswerEvent, Context
 from quoteweave.core.errors import StateError, UsageError
 from quoteweave.core.records import Record
 from quoteweave.interchange.responses import Turn
-from quoteweave.pipeline.follow_ups.rewriting import Message
+from quoteweave.pipeline.follow_ups.rewriting import MAX_CONTENT, Message
 from quoteweave.pipeline.rag import Answered, SourcesEvent
 from quoteweave.pipeline.search import Trace
 from quoteweave.server.access.control import Grant
@@ -26,7 +26,7 @@ def history_of(turns: Sequence[Turn]) -> tuple[Message, ...]:
     """Return turns as the messages of a conversation; a follow-up question is given as its standalone question."""
     pairs = ((turn.standalone_question or turn.question, turn.answered.answer.text) for turn in turns)
     return tuple(
-        Message(role=role, content=content)
+        Message(role=role, content=content[:MAX_CONTENT])
         for question, answer in pairs
         for role, content in (("user", question), ("assistant", answer))
     )

@@ -11,13 +11,12 @@ from quoteweave.core.text.question_analysis import check_question
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.chat_generator import CUT_SHORT
 from quoteweave.interchange.shown_text import shown_text
-from quoteweave.pipeline.follow_ups.rewriting import Message
+from quoteweave.pipeline.follow_ups.rewriting import MAX_CONTENT, Message
 from quoteweave.pipeline.search import Trace
 from quoteweave.server.answers.requests import NO_CHOICES, AnswerChoices, AnswerRequest, chosen_settings
 from quoteweave.server.dialects.openai_errors import refuse
 
 MAX_HISTORY = 200
-_MAX_CHARACTERS = 200_000
 _TEXT_PARTS = frozenset({"text", "input_text", "output_text", "summary_text"})
 _IMAGE_PARTS = frozenset({"image_url", "input_image"})
 # Fields that never change an answer, whatever server gives it, so that ignoring them needs no note.
@@ -134,7 +133,7 @@ def read_conversation(messages: Sequence[InputMessage]) -> tuple[str, tuple[Mess
         raise refuse(last_message.field, "the question has no words")
     check_question(last_message.text)
     return last_message.text, tuple(
-        Message(role="user" if message.role == "user" else "assistant", content=message.text[:_MAX_CHARACTERS])
+        Message(role="user" if message.role == "user" else "assistant", content=message.text[:MAX_CONTENT])
         for message in _spoken(messages)[:-1][-MAX_HISTORY:]
     )
 
@@ -169,8 +168,8 @@ def notes_on(
     notes += [f"These fields of the request have no effect: {names}."] if names else []
     if len(earlier_messages) > MAX_HISTORY:
         notes.append(f"Of the messages before the question only the last {MAX_HISTORY} are read.")
-    if any(len(message.text) > _MAX_CHARACTERS for message in earlier_messages):
-        notes.append(f"Of each message before the question only {_MAX_CHARACTERS:,} characters are read.")
+    if any(len(message.text) > MAX_CONTENT for message in earlier_messages):
+        notes.append(f"Of each message before the question only {MAX_CONTENT:,} characters are read.")
     return tuple(notes)
 
 
