@@ -37,13 +37,10 @@ PRELOADED = (
     "quoteweave.cli.commands.documents",
     "quoteweave.cli.commands.run",
     "quoteweave.cli.commands.server",
-    "quoteweave.documents.file_reading",
     "quoteweave.documents.process_start",
     "quoteweave.server.app",
     "quoteweave.server.jobs.worker",
     "openai",
-    "pdfplumber",
-    "pypdfium2",
     "uvicorn",
 )
 REQUEST_BYTES = 1 << 20
@@ -178,10 +175,12 @@ def run(
 
 def serve(handle: int) -> None:
     """In a new process: fork a program for each request, until the tests end. Returns in none but the forks."""
-    for name in PRELOADED:
+    gc.disable()
+    for name in (*PRELOADED, *importlib.import_module("quoteweave.documents.worker_process").PRELOADED):
         importlib.import_module(name)
     assert threading.active_count() == 1
     gc.freeze()  # to look through all this once more would give each fork a copy of it
+    gc.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests = socket.socket(fileno=handle)
     while True:

@@ -23,8 +23,13 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENCV_FOR_THREADS_NUM": "1"}
 PID_BYTES = 8
 # What the messages of onnxruntime and of OpenCV hold if they get no more memory.
 _NO_MEMORY = ("std::bad_alloc", "Failed to allocate memory", "Insufficient memory")
-# What reading needs, including the PDF libraries that the first PDF would import. None of these starts a thread.
-PRELOADED = ("quoteweave.documents.file_reading", "pypdfium2", "pdfplumber")
+# What reading needs, including the libraries that the first file of a format would import: each fork would import them
+# again, in 50 ms where reading takes 10. None of these starts a thread.
+PRELOADED = (
+    "quoteweave.documents.file_reading",
+    "quoteweave.documents.sources.pdf_objects.losses",
+    *("PIL.Image", "cv2", "lxml.etree", "markdown_it", "pdfplumber", "pypdfium2", "xxhash"),
+)
 
 
 class Message(StrEnum):
@@ -55,9 +60,11 @@ def do_nothing() -> Iterator[None]:
 def fork_on_request(requests: socket.socket) -> None:
     """In a new process without threads: fork one that runs the tasks of each pipe received, until the parent ends."""
     os.environ.update(ONE_THREAD)
+    gc.disable()  # there is hardly any garbage in what is imported, and looking for it takes a sixth of the time
     for name in PRELOADED:
         import_module(name)
     gc.freeze()  # collecting these objects again would give each fork its own copy of them
+    gc.enable()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for them here
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the parent, which may ignore it, ends this process with it
     while True:

@@ -428,7 +428,8 @@ def test_they_are_forks_of_one_that_has_imported_what_they_need_and_is_replaced_
     origins = set()
     for _ in range(2):
         with WorkerPool(1) as workers:
-            assert asked(workers, has_imported, "quoteweave.documents.parser").items == [True]
+            for name in ("quoteweave.documents.parser", "markdown_it", "cv2"):
+                assert asked(workers, has_imported, name).items == [True]
             origins |= set(asked(workers, os.getppid).items)
     (origin,) = origins
     assert origin != os.getpid()
