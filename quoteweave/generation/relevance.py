@@ -95,6 +95,7 @@ PERIODS = {
 }
 """Words of a question that answers say elsewhere, and of what: "the hourly pay" is "15 euros an hour"."""
 _NUMBER_AS_NAME = lazy_regex(r"\b(?!(?:the|which|what|total|average|maximum|large)\b)[a-z]{3,} number\b(?! of\b)")
+_AFTER_HOW = lazy_regex(r"\bhow\s+(many|much|long)\b", re.IGNORECASE)
 Pairs = frozenset[tuple[str, str]]
 """Pairs of words that are adjacent in a text."""
 
@@ -207,7 +208,9 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     own_number = words("number") if question.asks != "contact" and _NUMBER_AS_NAME.search(question.text) else ()
     is_phrase = " " in question.asked_by and question.asks != "calculation"
     phrase = words(question.asked_by, keep_stop_words=True) if is_phrase else ()
-    asking = interrogative_words().difference(own_number).union(phrase)
+    # "How do I delete photos?" is about photos, which are no kind of quotes to look for.
+    only_ask = _AFTER_HOW.findall(question.text) if question.asks == "steps" else interrogative_words()
+    asking = frozenset(only_ask).difference(own_number).union(phrase)
     terms = [term for term in question.terms if term not in asking]
     if question.analysis.asked_by == WHAT_MEANS and any(map(_CODE.match, terms)):  # "error E24" is E24
         terms = [term for term in terms if term not in thing_kinds()]

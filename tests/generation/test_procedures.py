@@ -353,3 +353,34 @@ def test_steps_of_a_section_that_has_more_than_was_found_may_go_on(cut: bool) ->
     given = context(own).model_copy(update={"cut_sections": (own[7].id,) if cut else ()})
     answer = asyncio.run(ExtractiveGenerator().answer(Query(text="How do I replace the strap?"), given))
     assert (answer.status, STEPS_GO_ON in answer.warnings) == ("answered", cut)
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "answers"),
+    [
+        ("How do I switch off the lamp?", "Switch off the alarm", False),
+        ("How do I switch off the lamp?", "Switching the lamp off", True),
+        ("How do I switch off the lamp?", "3. Switching off", True),
+        ("How do I switch off the lamp?", "Switching off manually", True),
+        ("How do I clean the lamp?", "Cleaning the shade", False),
+        ("How do I clean the lamp?", "Cleaning tips", True),
+        ("How do I clean the lamp?", "Cleaning and storing the shade", False),
+        ("How do I clean the shade?", "Clean the base and the shade", True),
+        ("How do I replace the shade?", "Replace the shade holder", False),
+        ("How do I replace the holder?", "Replace the shade holder", True),
+        ("How do I change the language?", "Change the language settings", True),
+        ("How do I start the lamp?", "Start the program", True),
+        ("How do I start the lamp machine?", "2.1 Start lamp machine", True),
+        ("How do I remove pictures?", "Remove notes", False),
+        ("How do I remove the tables?", "Remove notes", False),
+        ("How do I remove pictures?", "Remove the pictures", True),
+        ("How do I change the title?", "Change the title", True),
+        ("How do I change the title?", "Change the colour", False),
+    ],
+)
+def test_steps_for_another_thing_do_not_answer(question: str, heading: str, answers: bool) -> None:
+    lines = enumerate(["1. Hold the key.", "2. Press Start."])
+    steps = [quote(text, id=f"l:{at}", document="lamp.md", section=heading) for at, text in lines]
+    answer = ask(question, steps)
+    assert (answer.status == "answered") == answers
+    assert answers or "Under" not in answer.text

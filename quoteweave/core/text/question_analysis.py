@@ -82,6 +82,9 @@ _NUMBER = (
 )
 _AT_LAST_COMMA = lazy_regex(r"(?s)\A(.*)(?:(?<!\d),|,(?!\d))(.*)")  # not that of "46,298 million"
 _SENTENCE_END = lazy_regex(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
+_AT_PREPOSITION = lazy_regex(
+    r"\s(?=(?:in|on|at|from|of|by|with|using|according|per|auf|aus|von|dans|sur|en)\s)", re.IGNORECASE
+)
 # A longer text is not analysed as a question of a few sentences, but searched for as it is.
 MAX_ANALYSED_CHARACTERS = 2000
 _WORD = lazy_regex(r"\w+")
@@ -149,6 +152,8 @@ def analyse_question(question: str) -> QuestionAnalysis:
     overview = short and asks not in {"count", "date", "money", "person", "place"} and rules.asks_overview(text)
     # "The table of contents" asks for no table.
     text_without_places = without_places(text) if places else text
+    if asks == "steps":  # "How do I delete the photos in the album?" asks for no picture, but may ask about an album's
+        text_without_places = "".join(_AT_PREPOSITION.split(text_without_places, maxsplit=1)[1:])
     picture_types = (kind for kind, pattern in rules.picture_types.items() if pattern.search(text_without_places))
     return QuestionAnalysis(
         text=text,

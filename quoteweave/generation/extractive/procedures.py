@@ -22,7 +22,7 @@ from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
-from quoteweave.generation.extractive.acts.instructions import are_instructions, is_spread
+from quoteweave.generation.extractive.acts.instructions import are_instructions, does_it_to_another_thing, is_spread
 from quoteweave.generation.extractive.asked_headings import is_about_something_else, of_each_document, words_of_manual
 from quoteweave.generation.extractive.composition import compose_introduced, more_note, number_shown, sources_sentence
 from quoteweave.generation.extractive.statements import (
@@ -140,6 +140,8 @@ def _find_steps(question: QuestionTerms, weights: Mapping[str, float], context: 
         new_words = weights.keys() - known_words
         heads = coverage(weights, heading_words) >= MIN_IN_HEADING or (new_words and new_words <= heading_words)
         if not (heads or not new_words) or coverage(weights, with_known) < MIN_NAMED:
+            continue
+        if does_it_to_another_thing(heading, question, known_words):
             continue
         steps = _extract_steps(hits, limit)
         quotes = tuple(hit.quote for number, hit in hits if any(number in step.numbers for step in steps))

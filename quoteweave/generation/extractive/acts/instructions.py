@@ -5,8 +5,9 @@ from collections.abc import Sequence, Set
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import with_words_alike
-from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.acts.clauses import names_as_head
+from quoteweave.core.text.question_words import thing_kinds
+from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
+from quoteweave.generation.extractive.acts.clauses import ARTICLES, PREPOSITIONS, names_as_head
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.languages import guess_language
 from quoteweave.generation.relevance import QuestionTerms, subject_terms, with_all_alike
@@ -48,6 +49,23 @@ _STEP_CLAUSES = lazy_regex(
 # What is done with the thing, as protocols say it without naming who does it.
 _DONE_SO = lazy_regex(r"\b(?:is|are)\s+(?:\w+ly\s+|then\s+)?\w{2,}ed\b(?!\s+by\b)", re.IGNORECASE)
 _AND_OR_COMMA = lazy_regex(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
+# A heading that tells an act: "3. How to clean and store the filter".
+_HEADING_OF_ACT = lazy_regex(
+    r"(?:[\d.]+[.:)]?\s+)?(?:(?:how\s+)?to\s+)?(?P<act>[^\W\d_]+)(?:\s+(?:and|or)\s+[^\W\d_]+)*(?P<behind>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_OBJECT_ENDS = lazy_regex(
+    rf"[(:;–—?!]|[,.]\s|\s(?:{PREPOSITIONS}|using|if|when|while|as|that|which)(?=\s|$)", re.IGNORECASE
+)
+_ADVERB = lazy_regex(r"\b(?:\w{2,}ly|again|back|away|yourself|manually)\b", re.IGNORECASE)
+_ARTICLE = lazy_regex(rf"\b(?:{ARTICLES})\b", re.IGNORECASE)
+_CALLS_NOTHING = frozenset(
+    words(
+        "instruction procedure step guide tip process overview basic method way note"  # "Cleaning tips"
+        " machine device appliance product program app application software unit system tool equipment package"
+    )
+)
+"""Nouns behind an act that name no thing of their own, or the very thing that a manual is of."""
 
 
 def instructs(statement: Statement, question: QuestionTerms) -> bool:
@@ -74,6 +92,34 @@ def instructs(statement: Statement, question: QuestionTerms) -> bool:
     return question.subject <= aim_words | above and not aim_words.isdisjoint(
         with_words_alike(frozenset(aimed[:1]), question.terms).intersection(question.terms)
     )
+
+
+def does_it_to_another_thing(heading: str, question: QuestionTerms, known_words: Set[str]) -> bool:
+    """Whether a heading tells the question's act for another thing: "Replace the lid seal", for "replace the lid".
+
+    `known_words` are those that the manual says about all its sections, such as "kettle". Only the last noun of the
+    act's object counts, and nothing does for a question that names no thing.
+    """
+    act, how_to = _HEADING_OF_ACT.match(heading), ASKS_HOW_TO.match(question.text)
+    if act is None or how_to is None or with_all_alike(words(act["act"])).isdisjoint(words(how_to[1])):
+        return False
+    if not question.subject.difference(words(how_to[1])):
+        return False
+    behind = _ADVERB.sub(" ", _PARTICLE.sub(" ", act["behind"]))
+    own_words = known_words | with_all_alike(question.terms)
+    phrases = _AND_OR_COMMA.split(f" {_OBJECT_ENDS.split(behind)[0]} ")
+    nouns = [noun for noun in (_last_noun(phrase, own_words) for phrase in phrases) if noun]
+    return bool(nouns) and all(map(own_words.isdisjoint, nouns))
+
+
+def _last_noun(nouns: str, own_words: Set[str]) -> list[str]:
+    """The stem of the last of some nouns, without those that name no thing unless asked; with a number behind it."""
+    stems = [words(word)[0] for word in WORD.findall(nouns) if word.casefold() not in STOP_WORDS and words(word)]
+    kinds = (thing_kinds() | _CALLS_NOTHING) - own_words
+    is_one_thing = len(stems) == 1 and stems[0] not in _CALLS_NOTHING and _ARTICLE.search(nouns)
+    while stems and stems[-1] in kinds and not is_one_thing:  # "pairing mode" names none, "the alarm" does
+        stems.pop()
+    return stems[-2:] if stems and stems[-1].isdecimal() else stems[-1:]
 
 
 def tells_to_do(text: str, question: str) -> bool:
