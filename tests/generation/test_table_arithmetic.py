@@ -176,3 +176,44 @@ def test_a_footnote_number_is_no_part_of_the_number_of_a_cell() -> None:
 def test_who_has_the_most_is_told_by_a_table_of_the_best(question: str, expected: str) -> None:
     table = "Player | Goals | Games\nAda Byron | 17 | 22\nIda Holm | 15 | 21\nOla Ros | 9 | 20"
     assert computed(question, table) == expected
+
+
+PARTS = "Port | Ships | Boats\nOsk | 60 | 9\nof which tankers | 20 | 4\nVarn | 30 | 6\nLom | 10 | 5\nTotal | 100 | 20"
+HIDDEN_PARTS = PARTS.replace("of which tankers", "Tankers")
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "expected"),
+    [
+        (
+            "What is the sum of ships over all ports?",
+            PARTS,
+            "in Ships, the sum of Osk (60), Varn (30) and Lom (10) is 100",
+        ),
+        ("What is the sum of boats over all ports?", PARTS, "in Boats, the sum of Osk (9), Varn (6) and Lom (5) is 20"),
+        ("What is the average of ships?", PARTS, "in Ships, the average of Osk (60), Varn (30) and Lom (10) is 33.33"),
+        ("What is the sum of ships over all ports?", HIDDEN_PARTS, ""),
+        ("What is the average of ships?", HIDDEN_PARTS, ""),
+        ("Which port has the highest ships?", PARTS, "in Ships, Osk is the highest of 3 rows: 60, before Varn with 30"),
+        (
+            "What is the sum of ships of Osk and Varn?",
+            HIDDEN_PARTS,
+            "in Ships, the sum of Osk (60) and Varn (30) is 90",
+        ),
+        (
+            "What is the sum of ships over all ports?",
+            PARTS.partition("\nTotal")[0],
+            "in Ships, the sum of Osk (60), Varn (30) and Lom (10) is 100",
+        ),
+    ],
+)
+def test_parts_of_a_row_are_not_added_to_it(question: str, table: str, expected: str) -> None:
+    assert compute_from_table(table, question_terms(question), set(words(f"{table} port ports"))) == expected
+
+
+@pytest.mark.parametrize("behind", ["for adults", "in summer", ""])
+def test_the_word_behind_a_price_is_no_unit_of_it(behind: str) -> None:
+    table = "Treatment | Price\nFilling | £95\nCrown | £280\nCheck | £30"
+    asked = question_terms(f"Which treatments cost more than £90 {behind}?")
+    result = compute_from_table(table, asked, set(words(f"{table} treatments cost adults summer")))
+    assert result == "in Price, 2 of 3 rows are above £90: Filling (£95) and Crown (£280)"

@@ -358,3 +358,31 @@ def test_a_question_is_in_the_language_of_the_documents_where_one_of_those_found
     question = "¿Cómo se cortan las patatas?"
     assert language_difference(question, context(others)) is not None
     assert language_difference(question, context([*others, spanish])) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "found"),
+    [
+        ("Which mills opened after 1900?", ["The Alder mill opened in 1912."], True),
+        ("Which mills opened before the end of 1950?", ["The Alder mill opened in 1912."], True),
+        ("Which mills opened in 1900?", ["The mill is of brick."], False),
+        ("How long is pier D?", ["Pier A is 70 metres long and pier B 90."], True),
+        ("How wide is gate 9?", ["Gate 1 is 3 metres wide."], True),
+        ("How long is pier D?", ["The pier has a lamp."], False),
+    ],
+)
+def test_a_bound_or_a_label_of_another_need_not_be_there(question: str, texts: list[str], found: bool) -> None:
+    given = context([quote(text, page=at) for at, text in enumerate(texts)]).model_copy(update={"variety": 0.1})
+    absent = {"1900": 1.0, "1950": 1.0, "d": 1.0, "9": 1.0, "open": 0.8, "mill": 0.8, "pier": 0.8, "gate": 0.8}
+    assert about(question, given, **absent) == found
+
+
+def test_a_name_that_the_document_has_as_one_word_is_there() -> None:
+    given = context(
+        [quote("We own our headquarters in Osk.", document=name) for name in ("TALLSHOP_2023.pdf", "other.pdf")]
+    )
+    known = {"tall": 0.3, "shop": 0.3, "headquart": 0.9}
+    evidence = topic_evidence(
+        question_terms("Where is Tall Shop headquartered?"), given.model_copy(update={"rarity": known})
+    )
+    assert {"tall", "shop"} <= evidence.present

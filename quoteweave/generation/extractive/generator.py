@@ -31,6 +31,7 @@ from quoteweave.generation.extractive.asked_headings import first_statements, he
 from quoteweave.generation.extractive.composition import compose, compose_further_places, compose_places
 from quoteweave.generation.extractive.criteria.criteria_by_document import CriteriaByDocument
 from quoteweave.generation.extractive.locating import LocatedQuote, find_places
+from quoteweave.generation.extractive.named.unsaid_words import missing_labels
 from quoteweave.generation.extractive.procedures import MAX_LISTS, compose_procedures, find_procedures, may_go_on
 from quoteweave.generation.extractive.question_wording import about_the_document, in_words_of
 from quoteweave.generation.extractive.selection import (
@@ -75,6 +76,7 @@ from quoteweave.generation.relevance import (
     weigh_terms,
     words_with_headings,
 )
+from quoteweave.generation.sentences import text_of
 
 COMPUTED_REASON = "The table's numbers were compared; it does not say this itself."
 DISAGREEMENT_WARNING = "The documents give different {} here: compare what they say."
@@ -350,6 +352,7 @@ def _located_answer(question: str, context: Context, scores: SentenceScores, par
     warnings = [] if differ is None else [OTHER_LANGUAGE.format(differ.question, differ.documents)]
     warnings += [TABLES_DIFFER] if differing else []
     warnings += [UNCERTAIN_HEAD] if uncertain else []
+    warnings += [missing.note for missing in missing_labels(question, [text_of(hit.quote) for hit in context.hits])]
     warnings += other_documents_note(documents_bearing_otherwise(terms, context, places))
     return build_answer(
         question, compose_places(places, terms), context, model=EXTRACTIVE, status="located", warnings=tuple(warnings)

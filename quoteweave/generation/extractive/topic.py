@@ -63,10 +63,10 @@ from quoteweave.core.text.references.mentions import heading_names, labels_in, p
 from quoteweave.core.text.synonyms import is_frequent
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import join_with_and
+from quoteweave.generation.extractive.named.unsaid_words import names_run_together, words_left_unsaid
 from quoteweave.generation.extractive.statements import place_phrase
 from quoteweave.generation.extractive.tables.arithmetic import calculation_words
 from quoteweave.generation.extractive.tables.asked_columns import MONEY
-from quoteweave.generation.gate.dates import MONTH_NAMES, WEEKDAY
 from quoteweave.generation.languages import Language, function_words, guess_language
 from quoteweave.generation.relevance import (
     QuestionTerms,
@@ -97,16 +97,6 @@ _OF_ALL = frozenset(words("everyone everybody everything nobody nothing"))
 _PAID = frozenset(words("charge cost fee pay price spend"))
 """Words of questions for an amount of money, which a text with one need not have."""
 _PIECE = lazy_regex(r"[^\W_]+")
-_TIME_OF_YEAR = lazy_regex(
-    r"\b(?:in|on|during|at)\s+(?:the\s+)?(spring|summer|autumn|winter|fall|weekends?|holidays|night"
-    rf"|{WEEKDAY}s?|(?-i:{MONTH_NAMES}))\b",
-    re.IGNORECASE,
-)
-_CALLED = lazy_regex(
-    r"\b(?:the|this|your)\s+(company|firm|organi[sz]ation|corporation|business|enterprise|institution|association|(?:co-?op(?:erative)?)|society"
-    r"|charity|foundation|agency|device|appliance|product|machine)\b(?!\s+(?!has|have|is|are|was|were|does|do|did|in|on|at|by|for|to|sell)[a-z])",
-    re.IGNORECASE,
-)
 MAX_READ, MAX_CHARACTERS = 15, 500
 """The most quotes from which the language of what was found is guessed, and the most characters of each."""
 
@@ -221,6 +211,7 @@ def _words_of_quotes(
         text_words = with_quantity(_words_of(quote, context), question, quote.all_text())
         if question.asks == "money" and MONEY.search(quote.all_text()):
             text_words |= _PAID
+        text_words |= names_run_together(question.analysis.names, quote.document)
         text_words = with_words_alike(text_words, alike)
         quotes.append((quote, text_words.union(word for word, same in synonyms.items() if same & text_words)))
     return quotes
@@ -234,21 +225,14 @@ def _synonyms_of_absent(context: Context) -> dict[str, frozenset[str]]:
 
 def _asked_words(question: QuestionTerms, context: Context, known_words: frozenset[str]) -> list[str]:
     """The words to look for; for a question in another language, only names and numbers that are `known_words`."""
-    limit, called_words = question.analysis.threshold, _CALLED.findall(question.text)
-    # "Over 200,000" need not be written anywhere; and "the company" may be called by its name alone.
-    left_out = {
-        *words(limit.number if limit else ""),
-        *(word for word in words(" ".join(called_words)) if word not in known_words),
-    }
-    left_out.update(words(" ".join(_SUPERLATIVE.findall(question.text))), _OF_ALL)
-    # A question about the winter is on topic even if the documents tell only about the summer.
-    left_out.update(
-        word for phrase in _TIME_OF_YEAR.findall(question.text) for word in words(phrase) if word not in known_words
-    )
+    left_out = words_left_unsaid(question.text, [text_of(hit.quote) for hit in context.hits], known_words)
+    limit = question.analysis.threshold
+    left_out = left_out.union(words(limit.number if limit else ""))  # "over 200,000" need not be written anywhere
+    left_out = left_out.union(words(" ".join(_SUPERLATIVE.findall(question.text))), _OF_ALL)
     if question.asks == "contact":  # a telephone number need not be called one
-        left_out.update(words(f"{question.asked_by} telephone phone"))
+        left_out = left_out.union(words(f"{question.asked_by} telephone phone"))
     if foreign_language(question.text):  # "Wo fand es statt?": other words may say it took place
-        left_out.update(light_words(question.text) - known_words, _foreign_verb(question, context))
+        left_out = left_out.union(light_words(question.text) - known_words, _foreign_verb(question, context))
     asked_words = [word for word in _subject(question, context) if word not in left_out]
     if language_difference(question.text, context) is not None:
         asked_words = [word for word in asked_words if word in question.names and word in known_words]

@@ -14,7 +14,6 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import (
     Calculation,
     Extreme,
-    QuestionAnalysis,
     Threshold,
     interrogative_words,
     with_words_alike,
@@ -26,6 +25,7 @@ from quoteweave.core.text.units import Unit
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.tables.asked_columns import cell_of
 from quoteweave.generation.extractive.tables.asked_names import UNIT
+from quoteweave.generation.extractive.tables.column_units import is_unit_of_heading, limit_with_unit
 from quoteweave.generation.extractive.tables.heads import EMPTY, Rows, parts_of, read_rows, without_numbering
 from quoteweave.generation.extractive.tables.row_lookup import PERSON
 from quoteweave.generation.gate.amounts import read_amounts
@@ -41,6 +41,10 @@ _SMALL_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight")
 
 _TOTAL = lazy_regex(
     r"\b(?:(?:sub-?)?totals?|sums?|all|overall|average|mean|median|gesamt|summe|insgesamt)\b", re.IGNORECASE
+)
+_SUM = lazy_regex(r"\b(?:totals?|sums?|all|gesamt|summe|insgesamt)\b", re.IGNORECASE)
+_PART_OF_ROW = lazy_regex(
+    r"\W*(?:of\s+which|of\s+that|thereof|therein|davon|darunter|dont|de\s+los\s+cuales|di\s+cui)\b", re.I
 )
 # A number and what it counts, and nothing else: `<5`, `.5` and `6 to 7` are not certain.
 _CELL = lazy_regex(
@@ -58,7 +62,6 @@ _OVER_ALL = lazy_regex(
     rf"(?P<number>{'|'.join(map(re.escape, _SMALL_NUMBERS))}|\d+)?",
     re.IGNORECASE,
 )
-_PERCENT = lazy_regex(r"%|\bper\s?cent\b|\bprozent\b", re.IGNORECASE)
 # The verb in "Which programme uses the most water?" adds nothing to the name of the column.
 _HAS_MOST = lazy_regex(
     r"\b(scores?|scored|uses?|used|has|have|had|needs?|needed|takes?|took|consumes?|consumed|gets?|got|contains?|contained|requires?"
@@ -73,10 +76,7 @@ _MEASURES = {
 }  # fmt: skip
 """The measure by which one thing is "the heaviest" or the like of several."""
 _MEASURED = lazy_regex(rf"\b(?:(?:most|least)\s+(?=expensive)|(?!expensive))({'|'.join(_MEASURES)})\b", re.IGNORECASE)
-# Columns in more than one simple unit: "Price per kg", "Price (€/kg)", "Price (EUR bn)".
-_OF_MORE = lazy_regex(r"(?i)/|\b(?:per|je|pro|par|por)\b|\([^()]*\s[^()]*\)\s*$")
 _PRICE = lazy_regex(r"([€$£¥₹]\s?)\d[\d.,]*")
-_DIGITS = lazy_regex(r"[\d.,]+")
 _GROUPS = lazy_regex(
     r"\b(?:teams?|clubs?|groups?|squads?|countr(?:y|ies)|nations?|cit(?:y|ies)|towns?|places?|regions?|states?|schools?"
     r"|compan(?:y|ies)|firms?|part(?:y|ies)|ships?|boats?)\b",
@@ -136,6 +136,8 @@ class CellSelection:
     """Whether they are a whole column, of which the question names no row."""
     has_total: bool = False
     """Whether the table has a row of totals or the like besides."""
+    totals: tuple[Decimal, ...] = ()
+    """The numbers in its rows of totals."""
     named_by: str = ""
     """The name of the column that names the rows; "" where they are not a whole column."""
 
@@ -174,7 +176,7 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
         return _describe_combined(selection, calculation)
     if analysis.threshold is None or _SCALED.search(text) or not _SCALE_WORDS.isdisjoint(around):
         return ""
-    return _describe_beyond(selection, _with_unit(analysis), analysis.threshold)
+    return _describe_beyond(selection, limit_with_unit(analysis), analysis.threshold)
 
 
 def _are_numbered(selection: CellSelection) -> bool:
@@ -201,21 +203,13 @@ def _naming_terms(question: QuestionTerms, of_all: "re.Match[str] | None", *, dr
     has = _HAS_MOST.search(text) if question.analysis.extreme else None
     by_name = _MEASURED.search(text)
     asking = [
-        _with_unit(question.analysis),
+        limit_with_unit(question.analysis),
         has[1] if has else "",
         by_name[1] if by_name else "",
         f"{of_all['number'] or ''} total sum average mean" if of_all else "",
     ]
     verbs = verbs_of(text) if drop_verbs else frozenset[str]()
     return question.subject - calculation_words() - set(words(" ".join(asking))) - verbs
-
-
-def _with_unit(analysis: QuestionAnalysis) -> str:
-    """The number above or below which something is asked for, with its unit: "60 euros"."""
-    number = analysis.threshold.number if analysis.threshold else ""
-    match = re.search(rf"{re.escape(number)}\s?[^\W\d_]{{1,12}}", analysis.text)
-    amounts = read_amounts(normalize_notation(match[0])) if match else []
-    return match[0] if match and len(amounts) == 1 and amounts[0].unit is not None else number
 
 
 def _is_all(selection: CellSelection, number: str | None) -> bool:
@@ -244,13 +238,27 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
     if len(columns) == 1 and not chosen:
         if terms & {word for row in rows_but_totals for word in words(row[0])} - set(words(" ".join(header))):
             return None  # some rows are meant, and it is not certain which
-        column = _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in rows_but_totals])
-        has_total = len(rows_but_totals) < len(rows)
-        return replace(column, is_whole_column=True, has_total=has_total, named_by=header[0]) if column else None
+        return _whole_column(header, rows, rows_but_totals, columns[0])
     if len(chosen) == 1 and columns:
         row = chosen[0]
         return _cells(row[0], [(header[at], cell_of(row, at)) for at in columns])
     return None
+
+
+def _whole_column(header: Sequence[str], rows: Rows, rows_but_totals: Rows, at: int) -> CellSelection | None:
+    """The cells of a column, without those of rows that are a part of the row above them ("of which")."""
+    outer_rows = [row for row in rows_but_totals if not _PART_OF_ROW.match(row[0])]
+    column, has_total = _cells(header[at], [(row[0], cell_of(row, at)) for row in outer_rows]), rows != rows_but_totals
+    if column is None:
+        return None
+    totals = _totals_in(rows, at)
+    return replace(column, is_whole_column=True, has_total=has_total, totals=totals, named_by=header[0])
+
+
+def _totals_in(rows: Rows, at: int) -> tuple[Decimal, ...]:
+    """The numbers of a column in the rows of totals."""
+    selections = (_cells(row[0], [(row[0], cell_of(row, at))]) for row in rows if _SUM.search(row[0]))
+    return tuple(selection.cells[0].value for selection in selections if selection is not None)
 
 
 def _columns_like(header: Sequence[str], terms: Set[str], question: QuestionTerms) -> list[int]:
@@ -323,7 +331,7 @@ def _describe_beyond(selection: CellSelection, number: str, limit: Threshold) ->
     value, unit = amounts[0].value, selection.cells[0].unit
     # The unit may be in the heading ("above 10 %", "Share (%)"), or not be said ("over 200,000", in a column of euros).
     is_bare = amounts[0].unit is None and not _LETTERS.search(number)
-    agrees = _is_unit_of_heading(number, selection.of) if unit is None else amounts[0].unit == unit
+    agrees = is_unit_of_heading(number, selection.of) if unit is None else amounts[0].unit == unit
     if not (agrees or is_bare):
         return ""
     cells = (cell for cell in selection.cells if cell.value != value or limit.is_included)
@@ -335,25 +343,6 @@ def _describe_beyond(selection: CellSelection, number: str, limit: Threshold) ->
     verb = "is" if len(beyond) == 1 else "are"
     sentence = f"in {selection.of}, {len(beyond)} of {len(selection.cells)} rows {verb} {side} {number}"
     return f"{sentence}: {join_with_and(beyond)}" if beyond else sentence
-
-
-def _is_unit_of_heading(number: str, heading: str) -> bool:
-    """Whether a heading ends in the unit of a number, as written or as another form of it."""
-    unit_words = words(_DIGITS.sub(" ", number))
-    if _PERCENT.search(number) and _PERCENT.search(heading):
-        return True
-    if unit_words and not _OF_MORE.search(heading) and unit_words == words(heading)[-len(unit_words) :]:
-        return True
-    (amount,) = read_amounts(normalize_notation(number))
-    return amount.unit is not None and amount.unit == _unit_of(heading)
-
-
-def _unit_of(heading: str) -> Unit | None:
-    """The unit that stands alone in brackets at the end of a column's name, "Price (€)"; None for "(€ bn)"."""
-    named = UNIT.search(heading)
-    text = normalize_notation(f"1 {named[0].strip(' ()')}") if named else ""
-    amounts = read_amounts(text)
-    return amounts[0].unit if len(amounts) == 1 and amounts[0].text == text else None
 
 
 def _describe_combined(selection: CellSelection, calculation: Calculation) -> str:
@@ -370,6 +359,8 @@ def _describe_combined(selection: CellSelection, calculation: Calculation) -> st
         value = abs(values[0] - values[1])
     elif calculation == "ratio" and pair and values[1]:
         value = Decimal(f"{values[0] / values[1]:.3g}")
+    elif selection.totals and sum(values) not in selection.totals:
+        return ""  # some rows may be parts of others, and not told to be so
     elif calculation == "sum":
         value = sum(values, Decimal(0))
     elif calculation == "average":
