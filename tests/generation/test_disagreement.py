@@ -204,3 +204,25 @@ def test_documents_for_which_there_is_no_room_are_counted(
 ) -> None:
     answer = answer_of(question, *texts)
     assert (answer.status, tuple(one for one in answer.warnings if "something else" in one)) == (status, note)
+
+
+@pytest.mark.parametrize(
+    ("heading", "answer", "other", "is_told"),
+    [
+        ("When was the mill opened?", "In 1974.", "The mill was opened in 1976.", True),
+        ("When was the mill opened?", "In 1974.", "The mill was opened in 1974.", False),
+        ("When was the mill opened?", "In 1974.", "The mill was opened in June 1974.", False),
+        ("When was the mill opened?", "In 1974.", "The mill was painted in 1976.", False),
+        ("How much is a tour?", "A tour is 5 euros.", "A tour is 4 euros.", True),
+        ("How much is a tour?", "A tour is 5 euros.", "A tour is 5 euros for all.", False),
+        ("How much is a tour?", "A tour is 5 euros.", "A map is 4 euros.", False),
+    ],
+)
+def test_sentences_that_differ_from_what_is_under_the_heading_asked_for_are_told(
+    heading: str, answer: str, other: str, is_told: bool
+) -> None:
+    under = quote(answer, document="faq.md", section=heading)
+    quotes = [quote(other, document="guide.md"), under]
+    found = asyncio.run(ExtractiveGenerator().answer(Query(text=heading), context(quotes)))
+    assert {citation.document for citation in found.citations} == {"faq.md"}
+    assert found.warnings == (("Another document says something else on this: guide.md.",) if is_told else ())

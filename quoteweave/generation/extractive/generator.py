@@ -46,6 +46,7 @@ from quoteweave.generation.extractive.selection import (
 )
 from quoteweave.generation.extractive.several_documents.comparison import is_contrary_of, states_otherwise
 from quoteweave.generation.extractive.several_documents.other_documents import (
+    documents_answering_otherwise,
     documents_asking_too,
     documents_bearing_otherwise,
     documents_stating_otherwise,
@@ -255,6 +256,8 @@ class ExtractiveGenerator:
         if shown and good and context.further:
             good += further_answers(part, context, self.max_characters)
         otherwise = documents_stating_otherwise(shown, good, part.terms, by_heading=bool(sections)) if shown else []
+        if sections:
+            otherwise += documents_answering_otherwise(shown, statements, part, context)
         return AnsweredPart(part, shown, differs=differs, has_more=has_more, differing=differing, otherwise=otherwise)
 
     async def _sentence_scores(self, part: QuestionPart, context: Context) -> SentenceScores:

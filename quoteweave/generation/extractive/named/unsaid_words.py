@@ -48,8 +48,8 @@ class MissingLabel:
     @property
     def note(self) -> str:
         """What tells the reader so."""
-        others = join_with_and([f"{self.noun} {label}" for label in self.other_labels[:MAX_LABELS]])
-        return f"What was found names {others}, but not {self.noun} {self.label}."
+        names = join_with_and([f"{self.noun} {label}" for label in self.other_labels[:MAX_LABELS]])
+        return f"What was found names {names}, but not {self.noun} {self.label}."
 
 
 def words_left_unsaid(question: str, texts: Sequence[str], known_words: Set[str]) -> frozenset[str]:

@@ -50,8 +50,7 @@ def states_otherwise(first: Statement, second: Statement, question: QuestionTerm
     if not all(says_all(statement.words, subject) for statement in (first, second)):
         return False
     if question.asks == "date":
-        dates = [_dates_of(statement.text) for statement in (first, second)]
-        return all(len(of_statement) == 1 for of_statement in dates) and _dates_differ(dates[0][0], dates[1][0])
+        return gives_other_date(first, second)
     names = [new_names(statement, question) for statement in (first, second)]
     return all(len(of_statement) == 1 for of_statement in names) and set(names[0][0]).isdisjoint(names[1][0])
 
@@ -205,6 +204,12 @@ def _dates_of(text: str) -> list[Date]:
     of_dates = {date.year for date in facts.dates}
     years = (int(amount.value) for amount in facts.amounts if amount.year)
     return [*facts.dates, *(Date(str(year), month=0, day=None, year=year) for year in years if year not in of_dates)]
+
+
+def gives_other_date(first: Statement, second: Statement) -> bool:
+    """Whether two statements have one date or year each, and not the same."""
+    dates = [_dates_of(statement.text) for statement in (first, second)]
+    return all(len(of_statement) == 1 for of_statement in dates) and _dates_differ(dates[0][0], dates[1][0])
 
 
 def _dates_differ(first: Date, second: Date) -> bool:

@@ -11,7 +11,11 @@ from quoteweave.generation.extractive.asked_headings import headed_statements
 from quoteweave.generation.extractive.criteria.criteria_by_document import CriteriaByDocument
 from quoteweave.generation.extractive.locating import LocatedQuote
 from quoteweave.generation.extractive.procedures import MAX_LISTS, Procedure, Step, find_procedures
-from quoteweave.generation.extractive.several_documents.comparison import says_otherwise, says_same
+from quoteweave.generation.extractive.several_documents.comparison import (
+    gives_other_date,
+    says_otherwise,
+    says_same,
+)
 from quoteweave.generation.extractive.statements import Statement, text_statements
 from quoteweave.generation.extractive.tables.picture_statements import find_rows, make_statements
 from quoteweave.generation.relevance import QuestionTerms, WeighedQuestion, overlap, says_all
@@ -58,6 +62,19 @@ def documents_stating_otherwise(
         if by_heading or any(says_otherwise(statement, known, question) for known in shown):
             otherwise.append(statement.document)
     return [document for document in otherwise if document not in same]
+
+
+def documents_answering_otherwise(
+    shown: Sequence[Statement], statements: Iterable[Statement], weighed: WeighedQuestion, context: Context
+) -> list[str]:
+    """The documents of which a sentence answers, under any heading, with another value or date than those shown."""
+    cited, criteria = {statement.document for statement in shown}, CriteriaByDocument(weighed, context)
+    uncited = (statement for statement in statements if statement.document not in cited)
+    answers = [statement for statement in uncited if criteria.answers(statement)]
+    differing = documents_stating_otherwise(shown, answers, weighed.terms)
+    if weighed.terms.asks == "date":
+        differing += [answer.document for answer in answers if all(gives_other_date(answer, known) for known in shown)]
+    return differing
 
 
 def documents_asking_too(
