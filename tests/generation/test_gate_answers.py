@@ -14,7 +14,7 @@ from quoteweave.core.errors import BudgetSpent, EndpointUnreachable, ModelFailed
 from quoteweave.core.protocols import ClaimChecker
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.citations import build_answer
-from quoteweave.generation.gate.answer_check import MAX_WARNINGS, check_citations, check_with_model
+from quoteweave.generation.gate.answer_check import CITES_NOTHING, MAX_WARNINGS, check_citations, check_with_model
 from quoteweave.generation.gate.claims import claims_of
 from quoteweave.generation.gate.policies import REFUSAL, apply_policy
 
@@ -270,3 +270,18 @@ def test_any_text_keeps_its_words_under_report_and_its_spans_after_drop(text: st
         shown.text[b.citation.start : b.citation.end] if isinstance(b, ImageBlock) else b.text for b in shown.blocks
     )
     assert "".join(covered.split()) == "".join(shown.text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("I do not know; the documents do not say.", True),
+        ("Sorry, nothing is known of this.", True),
+        ("The documents do not say [1].", False),
+        (GOOD, False),
+        (f"I know this. {GOOD}", False),
+        ("Grain came to 557 thousand tonnes.", False),  # this sentence is told itself
+    ],
+)
+def test_an_answer_that_cites_nothing_is_told(text: str, is_told: bool) -> None:
+    assert (CITES_NOTHING in checked(text).warnings) == is_told

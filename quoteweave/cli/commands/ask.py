@@ -131,7 +131,9 @@ def ask(
             progress=TerminalProgress(quiet=as_json),
         )
         if settings.destination is not None:
-            unless = "" if limits.calls is None else f", unless {limits.calls} holds the answer"
+            cases = [] if settings.check_topic is False else ["they are about different things"]
+            cases += [] if limits.calls is None else [f"{limits.calls} holds the answer"]
+            unless = f", unless {' or '.join(cases)}" if cases else ""
             typer.echo(f"sending the question and the quotes found to {settings.destination}{unless}", err=True)
         form = asked_for or ("written" if settings.model else "whole")
         answered = ask_and_print(

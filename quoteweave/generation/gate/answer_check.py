@@ -16,6 +16,7 @@ MAX_WARNINGS = 10
 """Most warnings of one sort; further ones are only counted."""
 SHOWN_CHARACTERS = 120
 """Most characters that a warning quotes of a sentence."""
+CITES_NOTHING = "The answer cites nothing: it may say that the documents do not tell what was asked."
 
 _CELL_BORDERS = lazy_regex(r" ?\|[\s|:-]*")  # one space suffices, as a sentence has no two in a row
 
@@ -23,6 +24,7 @@ _CELL_BORDERS = lazy_regex(r" ?\|[\s|:-]*")  # one space suffices, as a sentence
 def check_citations(answer: Answer, context: Context) -> Answer:
     """Put a verdict on each citation of an answer, and add a warning for each factual sentence that cites nothing.
 
+    An answer without citations or such sentences, "I do not know; the documents do not say", gets a warning, too.
     The answer's text stays as it is. `context` must be the one that its marks refer to.
     """
     checked: list[Citation] = []
@@ -33,6 +35,8 @@ def check_citations(answer: Answer, context: Context) -> Answer:
             checked += check_sentence(text, citations, context, question=answer.question, statement=claim.sentence)
         elif answer.status == "answered" and is_factual(claim.sentence):
             uncited.append(f"Nothing is cited for “{clip(_without_rules(claim.sentence), SHOWN_CHARACTERS)}”.")
+    if answer.status == "answered" and not (checked or uncited or answer.unresolved):
+        uncited.append(CITES_NOTHING)
     return with_citations(answer, checked, tuple(dict.fromkeys((*answer.warnings, *limit_warnings(uncited)))))
 
 
