@@ -226,3 +226,19 @@ def test_the_only_one_that_is_told_of_answers(question: str, text: str) -> None:
 def test_what_some_decline_to_do_is_denied_unless_it_is_said_of_others_too() -> None:
     assert only_denied_words("Just 7% decline to lean toward a party.") == {"lean"}
     assert only_denied_words("Of those who refuse to lean or do not lean, some lean.") == set()
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_answered"),
+    [
+        ("How much is the guest fee?", "Guest fees increased 4% in 2021.", False),
+        ("How much is the guest fee?", "The guest fee is 12 euros.", True),
+        ("How much is the guest fee?", "The guest fee has risen by 2 euros to 12 euros.", True),
+        ("What is the fee for the guest house?", "Guest house fee revenue grew 4% to $812.", False),
+        ("What is the fee for the guest house?", "The guest house fee rose 4% to $12.", True),
+        ("What is the revenue of the guest house?", "Guest house revenue grew 4% to $812.", True),
+        ("How much did guest fees increase?", "Guest fees increased 4% in 2021.", True),
+    ],
+)
+def test_a_change_or_what_another_changed_to_is_no_amount(question: str, text: str, is_answered: bool) -> None:
+    assert (ask(question, text).status == "answered") == is_answered
