@@ -8,7 +8,7 @@ from made_pages import GREY, canvas, fill, ink_words, line, picture, prose
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.documents.layout.page import DRAWN, UNREAD, PageReader
-from quoteweave.documents.layout.unread import text_layer
+from quoteweave.documents.layout.unread import pictures, text_layer
 from quoteweave.documents.layout.unread.text_layer import has_more_text, is_shown_twice, unread_areas
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.ocr import Ocr
@@ -69,6 +69,14 @@ def test_what_ocr_does_not_read_surely_is_kept_as_a_figure_and_told(
     said, _, count = warning.partition(": ")
     assert said == f"page 3 {UNREAD}"
     assert int(count) >= missed
+
+
+def test_a_crop_without_words_and_with_few_letters_is_no_figure(
+    images: ImageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pictures, "count_unread", lambda *_: 3)  # as of the dots of a table of contents
+    page = PageReader(images, OneLineOcr("")).read(page_with(DRAWN_LINES))
+    assert ([element.found_as for element in page.elements], page.warnings) == (["text"], ())
 
 
 @pytest.mark.parametrize(

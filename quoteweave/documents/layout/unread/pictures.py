@@ -126,14 +126,14 @@ def _read_element(page: PageText, element: LayoutElement, ocr: Ocr, *, in_tiles:
 
 
 def _read_outside(page: PageText, box: Box, ocr: Ocr, *, in_tiles: bool) -> _ReadPicture:
-    """Read a box with what may be text outside of elements; no lines if it has only those of the text layer."""
+    """Read a box with what may be text outside of elements; no lines if it has no text, or only that of the layer."""
     box = page.box_of(Figure(box, "figure", ()))
     crop, words = _crop_and_words(page, box)
     read = read_large(crop, ocr) if in_tiles else ocr.read(crop)
     lines, letters = _on_page(read, box), count_letters(read)
     missed = count_unread(crop, [*words, *(word for line in read for word in line.words)])
-    if not letters:
-        return _ReadPicture(lines, max(missed, MIN_TEXT))
+    if not letters:  # the dots of a table of contents are no letters, counted again with what is around them
+        return _ReadPicture(lines, missed) if missed >= MIN_TEXT else _ReadPicture(None)
     is_new = has_more_text(lines, page.lines) or is_shown_twice(lines, page.lines, page.raster, ocr)
     if not is_new and missed < MIN_TEXT:
         return _ReadPicture(None)
