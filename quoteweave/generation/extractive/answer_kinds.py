@@ -9,10 +9,10 @@ from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import WORD, words
 from quoteweave.core.text.units import dimensions_in, find_unit
 from quoteweave.generation.answer_text import is_code
-from quoteweave.generation.extractive.acts.asked_acts import text_of_asked_act
 from quoteweave.generation.extractive.acts.doers import tells_doer
 from quoteweave.generation.extractive.acts.instructions import instructs, tells_to_do
 from quoteweave.generation.extractive.acts.opposites import has_none
+from quoteweave.generation.extractive.acts.own_clauses import on_what_is_asked
 from quoteweave.generation.extractive.acts.prepositions import asks_whom, tells_after_preposition
 from quoteweave.generation.extractive.acts.stated_amounts import (
     asks_change,
@@ -82,7 +82,6 @@ _ASKS_WHAT_IT_IS = lazy_regex(
     r"\W*what(?:['’]s|\s+(?:is|are))\s+(?:(?:the|our)\s+)?[\w-]+(?:\s+[\w-]+)?\W*", re.IGNORECASE
 )
 _PREFIX_RE = lazy_regex(r"^\W*re(?=[a-z]{3})", re.IGNORECASE)
-_KINDS_OF_ACTS = frozenset({"date", "place"})
 _HYPOTHETICAL = lazy_regex(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing)|believ(?:es?|ed)"
     r"|suspect(?:s|ed)?|urg(?:es?|ed))\b",
@@ -134,11 +133,10 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     asks_no_act = _ASKS_WHAT_IT_IS.fullmatch(question_text) or _ASKS_HOW_MANY_FIT.match(question_text)
     if asks_no_act and not is_of_cells and INSTRUCTION.match(_PREFIX_RE.sub("", text)):
         return False
-    if IN_EXAMPLE.search(text) and not IN_EXAMPLE.search(question_text):
+    # What another clause or verb says is about another thing or act.
+    statement = on_what_is_asked(statement, question)
+    if not statement.text.strip() or (IN_EXAMPLE.search(text) and not IN_EXAMPLE.search(question_text)):
         return False
-    # What another verb says is about another act.
-    if asks in _KINDS_OF_ACTS and not is_of_cells and (of_act := text_of_asked_act(text, question_text)) is not None:
-        statement = statement.model_copy(update={"text": of_act})
     in_its_language = None if is_of_cells else tells_foreign_kind(text, question)
     tells = _CHECKS.get(asks, is_substantive)(statement, question) if in_its_language is None else in_its_language
     tells = tells or (asks == "date" and not is_of_cells and tells_occasion(text, question))

@@ -16,8 +16,7 @@ from quoteweave.core.text.question_words import thing_kinds, verbs_of
 from quoteweave.core.text.references.reference_words import reference_words
 from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
 from quoteweave.core.text.units import dimensions_in
-from quoteweave.generation.extractive.acts.asked_acts import IRREGULAR
-from quoteweave.generation.extractive.acts.clauses import PREPOSITIONS
+from quoteweave.generation.extractive.acts.clauses import IRREGULAR, PREPOSITIONS
 from quoteweave.generation.extractive.statements import Statement, picture_text, refers_back
 from quoteweave.generation.gate.dates import MONTHS, WEEKDAY, is_of_date
 from quoteweave.generation.relevance import NUMBER_KINDS, PERIODS, with_all_alike
@@ -119,7 +118,7 @@ _SHOWN_KINDS = frozenset(words("error fault code message warning alarm sign symb
 _DIRECTION = lazy_regex(r"\b(to|from)\s+(?:the\s+)?([^\W\d_]{3,})", re.IGNORECASE)
 _POSSESSIVES = frozenset({"this", "these", "our", "its", "their", "your", "my", "his", "her"})
 _BESIDE_OFFICE = lazy_regex(  # "vice president"
-    r"\b(vice|deputy|assistant|associate|acting|interim|honorary|former)[\s-]+([^\W\d_]{4,})\b", re.IGNORECASE
+    r"\b(vice|deputy|assistant|associate|acting|interim|honorary|former|junior)[\s-]+([^\W\d_]{4,})\b", re.IGNORECASE
 )
 
 
@@ -327,8 +326,14 @@ def _stands_behind(thing_words: Set[str], name_before: str, text: str) -> bool:
 def _is_of_another_office(question: str, text: str, asks: AnswerType) -> bool:
     """Whether a text is about an office beside the one asked for: the vice president instead of the president.
 
-    It may name the holders of both.
+    It may name the holders of both. Nor is the president the vice president.
     """
+    text_words = text.casefold().replace("-", " ").split()
+    asked_offices = _BESIDE_OFFICE.findall(question)
+    if any(
+        office.casefold() in text.casefold() and beside.casefold() not in text_words for beside, office in asked_offices
+    ):
+        return True
     asked_words, other_text = question.casefold().split(), _BESIDE_OFFICE.sub(" ", text) if asks == "person" else ""
     offices = (office for beside, office in _BESIDE_OFFICE.findall(text) if beside.casefold() not in asked_words)
     named = (rf"\b{office}\b" for office in offices)

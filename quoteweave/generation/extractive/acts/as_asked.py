@@ -6,6 +6,8 @@ part of the thing, or another number of things. The rules are for English only, 
 
 import re
 from collections.abc import Iterable
+from decimal import Decimal
+from typing import Literal, NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, AnswerType, with_words_alike
@@ -15,8 +17,10 @@ from quoteweave.generation.extractive.acts.asked_acts import tells_of_another_ac
 from quoteweave.generation.extractive.acts.doers import names_doer_of_another_thing
 from quoteweave.generation.extractive.acts.instructions import denies_unasked
 from quoteweave.generation.extractive.acts.opposites import counted_noun
+from quoteweave.generation.extractive.acts.stated_amounts import own_amounts
 from quoteweave.generation.extractive.acts.times import is_dated_otherwise, is_of_another_time
 from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.gate.dates import MONTH_NAMES, WEEKDAY
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import FEW, INSTRUCTION, ROUGHLY, begins_with, is_beyond_limit
 
@@ -65,9 +69,20 @@ _ASKED_OF = lazy_regex(
 )
 # A bound before a number includes other numbers: "for up to four persons" is for three, too.
 _NUMBER_OF_THINGS = lazy_regex(
-    r"(\b(?:to|than|most|least|from|over|under|or|and)\s+)?(?<![\w.,])(\d[\d.,]*|[^\W\d_]+)(?=\s+([^\W\d_]+))",
+    r"(\b(?:(?:(?P<more>more|longer|older|larger|higher|heavier)|(?P<less>fewer|less|shorter|younger|smaller|lower|lighter))"
+    r"\s+than|to|than|most|least|from|(?P<over>over)|(?P<under>under)|or|and)\s+)?"
+    r"(?<![\w.,])(?P<number>\d[\d.,]*|[^\W\d_]+)(?=\s+(?P<noun>[^\W\d_]+))",
     re.IGNORECASE,
 )
+# "the bar in Marlow", whose place is a name
+_THING_IN_PLACE = lazy_regex(
+    r"\b(?i:the|an?|our)\s+(?:[a-zß-ÿ-]+\s+)?(?P<thing>[^\W\d_]{3,})\s+(?:in|at|near)\s+"
+    rf"(?!{MONTH_NAMES}\b|{WEEKDAY})(?P<place>[A-ZÀ-Þ][^\W\d_]+)"
+)
+_ASKS_IN_UNIT = lazy_regex(
+    r"\bwhat\s+(?:is|was|are|were)\b.*\sin\s+(?:minutes|hours|days|euros|kg|metres|cm|km)\W*$", re.IGNORECASE
+)
+_PLAIN_NUMBER = lazy_regex(r"\d+(?:\.\d+)?")
 # Words for an exception, or for what is left out: "until 21:00 except on Sundays", "frozen without the sausages".
 _EXCEPTION = lazy_regex(
     r"\b(?P<excepted>except(?:ing)?(?:\s+for)?|excluding|other\s+than|apart\s+from|without)\s+(?:on\s+|in\s+|at\s+)?"
@@ -197,6 +212,8 @@ def _tells_value(text: str, question: QuestionTerms) -> bool:
     subject = subject_terms(question)
     if is_of_another_time(text, question_text, asks) or _is_of_another_number(text, question_text):
         return False
+    if _is_elsewhere(text, question_text) or _tells_difference_alone(text, question_text):
+        return False
     if _is_of_excepted(text, question_text, subject, by_yes_or_no=asks == "yes_or_no"):
         return False
     if asks in NUMBER_KINDS | {"statement"} and _gives_part_alone(text, question_text, subject):
@@ -237,17 +254,51 @@ def _is_of_excepted(text: str, question: str, subject: Iterable[str], *, by_yes_
 
 def _is_of_another_number(text: str, question: str) -> bool:
     """Whether a text is about another number of things than the question: one household instead of two."""
-    in_text = _numbers_of_nouns(text)
-    asked = ((in_text.get(noun, numbers), numbers) for noun, numbers in _numbers_of_nouns(question).items())
-    return any(stated.isdisjoint(numbers) and "" not in stated for stated, numbers in asked)
+    in_text, asked = _numbers_of_nouns(text), _numbers_of_nouns(question)
+    return any(
+        in_text.get(noun) and not any(_may_be(stated, number) for stated in in_text[noun] for number in numbers)
+        for noun, numbers in asked.items()
+    )
 
 
-def _numbers_of_nouns(text: str) -> dict[str, set[str]]:
-    """The numbers before each noun, as digits, with "" added if one is a bound, as in "up to four"."""
-    numbers_of_nouns, numbers = dict[str, set[str]](), reference_words().numbers
+_Bound = Literal["", "above", "below", "some"]
+
+
+class _NumberOfThings(NamedTuple):
+    number: Decimal
+    bound: _Bound
+    """Whether it is itself left out, as in "more than two" and "fewer than two"; "some" other bound includes it."""
+
+
+def _may_be(stated: _NumberOfThings, asked: _NumberOfThings) -> bool:
+    if asked.bound or stated.bound in {"", "some"}:
+        return stated.bound != "" or stated.number == asked.number
+    return asked.number > stated.number if stated.bound == "above" else asked.number < stated.number
+
+
+def _numbers_of_nouns(text: str) -> dict[str, set[_NumberOfThings]]:
+    """The numbers before each noun, with what a word before says of them, as "up to" in "up to four"."""
+    numbers_of_nouns, numbers = dict[str, set[_NumberOfThings]](), reference_words().numbers
     for match in _NUMBER_OF_THINGS.finditer(text):
-        number, noun = match[2].casefold(), words(match[3])
-        if noun and (number in numbers or number[0].isdecimal()):
-            bound = [""] if match[1] else []
-            numbers_of_nouns.setdefault(noun[0], set()).update([str(numbers.get(number, number)), *bound])
+        written, noun = match["number"].casefold(), words(match["noun"])
+        number = str(numbers.get(written, written)).replace(",", "").strip(".")
+        if noun and _PLAIN_NUMBER.fullmatch(number):
+            is_above, is_below = match["more"] or match["over"], match["less"] or match["under"]
+            bound: _Bound = "above" if is_above else "below" if is_below else "some" if match[1] else ""
+            numbers_of_nouns.setdefault(noun[0], set()).add(_NumberOfThings(Decimal(number), bound))
     return numbers_of_nouns
+
+
+def _is_elsewhere(text: str, question: str) -> bool:
+    """Whether a text is about a thing in another place than the question: "The bar in Henley", for that in Marlow."""
+    for asked in _THING_IN_PLACE.finditer(question):
+        thing_words, place_words = set(words(asked["thing"])), set(words(asked["place"]))
+        placed = (set(words(match["thing"])) for match in _THING_IN_PLACE.finditer(text))
+        if thing_words and any(map(thing_words.issubset, placed)) and place_words.isdisjoint(words(text)):
+            return True
+    return False
+
+
+def _tells_difference_alone(text: str, question: str) -> bool:
+    """Whether a question asks for a number of units, while a text has only the differences between numbers."""
+    return _ASKS_IN_UNIT.search(question) is not None and not _DIGIT.search(own_amounts(text, question))

@@ -12,6 +12,7 @@ from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.extractive.acts.clauses import (
     ARTICLES,
     BEFORE_NOUN,
+    IRREGULAR,
     NUMBERS,
     PREPOSITIONS,
     Act,
@@ -27,14 +28,6 @@ OBJECT_WORDS = 5
 
 _ACT_KINDS = frozenset({"date", "place", "yes_or_no", "amount", "money"})
 """Kinds of questions for which a statement must be about the thing and the time of the act asked about."""
-IRREGULAR = (
-    "paid|laid|said|held|sold|told|built|sent|spent|lent|made|found|bound|ground|set|put|cut|shut|hit|read|led|fed|lost|won|kept"
-    "|left|met|felt|dealt|meant|bought|brought|taught|caught|fought|sought|thought|heard|understood|shot|hung|dug|struck|begun"
-    "|run|sung|worn|torn|born|done|gone|shown|known|grown|flown|thrown|drawn|withdrawn|bred|swept|slept"
-    "|broken|spoken|taken|eaten|written|beaten|fallen|given|driven|chosen|frozen|hidden|stolen|woven|forgotten|bitten|shaken"
-    "|proven|seen|been|forbidden|sworn|mistaken|undertaken|rewritten|rebuilt"
-)
-"""A pattern for irregular participles, which are a closed class."""
 _WHAT_WAS = rf"what(?=\s+(?:was|were)\s+(?:[a-z]{{2,}}ed|{IRREGULAR})\b)"
 _HELPING = r"(?:is|are|was|were|has|have|had|do|does|did|will|can|may|must|should)\b"
 _ASKS_BY_HELPING_VERB = lazy_regex(
@@ -63,7 +56,7 @@ _FORMS_OF_DO = frozenset({"do", "does", "did", "will"})
 # Participles at the end of the question or before a preposition.
 _ASKED_PARTICIPLE = lazy_regex(
     rf"(?<!\S)(?:[^\W\d_]{{2,}}ed|{IRREGULAR})\b"
-    rf"(?=\W*$|,|\s+(?:{PREPOSITIONS}|as|and|or|again|every|each|there|here|today|yet|now)\b)",
+    rf"(?=\W*$|,|\s+(?:{PREPOSITIONS}|out|up|down|off|away|as|and|or|again|every|each|there|here|today|yet|now)\b)",
     re.IGNORECASE,
 )
 _ENDS_IN_BE_OR_NOT = lazy_regex(r"\b(?:be|been|being|not)\s+$", re.IGNORECASE)

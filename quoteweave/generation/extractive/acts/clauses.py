@@ -50,6 +50,14 @@ PREPOSITIONS = (
     "|along|around|per|against|about|since|during|until|before|after|to"
 )
 ARTICLES = "the|an?|its|our|their|his|her|your|my|no|any|each|every"
+IRREGULAR = (
+    "paid|laid|said|held|sold|told|built|sent|spent|lent|made|found|bound|ground|set|put|cut|shut|hit|read|led|fed|lost|won|kept"
+    "|left|met|felt|dealt|meant|bought|brought|taught|caught|fought|sought|thought|heard|understood|shot|hung|dug|struck|begun"
+    "|run|sung|worn|torn|born|done|gone|shown|known|grown|flown|thrown|drawn|withdrawn|bred|swept|slept"
+    "|broken|spoken|taken|eaten|written|beaten|fallen|given|driven|chosen|frozen|hidden|stolen|woven|forgotten|bitten|shaken"
+    "|proven|seen|cast|blown|sewn|spun|sunk|lit|ridden|stuck|swung|burnt|mown|been|forbidden|sworn|mistaken|undertaken|rewritten|rebuilt"
+)
+"""A pattern for irregular participles, which are a closed class."""
 BEFORE_NOUN = lazy_regex(rf"\b(?:{ARTICLES}|of|for|from|with|in|by|under|at|on|into|about)\s+$", re.IGNORECASE)
 """The end of a text after which a noun follows: "the design", "of cost"."""
 # After such a word, a participle before a noun is an attribute: "these summarised texts".
@@ -95,6 +103,14 @@ _ANOTHER_FINITE_VERB = lazy_regex(
     r"|\s\w{2,}ed\s+(?=(?:the|an?|its|his|her|their)\s)",
     re.IGNORECASE,
 )
+# Something is between the verb and "and": "designed by Hals and blown up in 1944", unlike "designed and built in 1944".
+_BEHIND_VERB = rf"(?:{PREPOSITIONS}|by|because|{ARTICLES}|it|them|him|her|up|down|off|out|away|back|again|\w+ly)\b"
+_AND_ANOTHER_VERB = lazy_regex(
+    rf"(?<=\w),?\s+(?:and|but|or)\s+(?:(?:then|later|now|also|again|soon|finally|\w+ly)\s+)?"
+    rf"(?:(?:\w{{2,}}ed|{IRREGULAR})(?=\s+(?:{_BEHIND_VERB}|\d)|\W*$)|(?<!s\sand\s)[a-z]{{2,}}[^\Wsu]s(?=\s+{_BEHIND_VERB}))"
+)
+# What a verb before "and" says: "stolen in 1981 and", of which the next verb has only the subject.
+_OF_VERB_BEFORE = lazy_regex(rf"^.*\b(?:\w{{2,}}ed|{IRREGULAR})\b(\s[^;]*?\S)\s+(?:and|but|or)\W*$", re.IGNORECASE)
 _NOT_SHORT = lazy_regex(r"\b(?:(?P<can>can)(?=not\b)|(?P<will>wo)n[’']t\b|(?P<verb>\w+)n[’']t\b)", re.IGNORECASE)
 _SHORT_NAME = lazy_regex(r"\W*(?:[Tt]he\s+)?[A-Z]{2,}\W*")  # an abbreviation may stand for anything
 _SHARE_OF = lazy_regex(
@@ -156,9 +172,17 @@ class Act:
         if self.is_reduced:
             return ("".join(self.after.partition(",")[1:]),)
         until_next_verb = _ANOTHER_FINITE_VERB.split(self.after, maxsplit=1)[0]
-        is_relative = _WHO.search(self.subject) is not None
-        before = _ANOTHER_FINITE_VERB.split(self.subject)[-1] if is_relative else self.subject
-        return self.after[len(until_next_verb) :], self.subject.removesuffix(before)
+        until_next_verb = until_next_verb[: _start_of_another_verb(until_next_verb)]
+        before = self.subject
+        if is_relative := _WHO.search(before):  # what is before its antecedent is of the main verb
+            at = max((match.end() for match in _ENDS_NOUNS.finditer(before, 0, is_relative.start())), default=0)
+            before = before[at:]
+        of_verb_before = _OF_VERB_BEFORE.search(self.subject)
+        return (
+            self.after[len(until_next_verb) :],
+            self.subject.removesuffix(before),
+            of_verb_before[1] if of_verb_before and words(of_verb_before[1]) else "",
+        )
 
     @property
     def doer(self) -> str:
@@ -285,6 +309,12 @@ def _act(before: str, word: str, after: str, asked_verb: str, *, is_participle: 
     )
 
 
+def _start_of_another_verb(after: str) -> int:
+    """Where, behind a verb and its words, "and" leads to another verb of the same subject; the end if it does not."""
+    matches = (match.start() for match in _AND_ANOTHER_VERB.finditer(after) if words(after[: match.start()]))
+    return next(matches, len(after))
+
+
 def _agent(after: str) -> str:
     """By whom or what something is done, in the words behind a participle; "" if they do not say it."""
     by = _BY.match(after)
@@ -315,7 +345,8 @@ def _tense(helpers: Set[str], *, is_now: bool, is_duty: bool, is_planned: bool) 
 def names_as_head(nouns: str, thing_stems: Set[str]) -> bool:
     """Whether the head of nouns is a thing, as "tower" in "the new tower of the church"; pronouns may stand for any."""
     if _ENDS_IN_AND.search(nouns):
-        return bool(thing_stems & _alike(words(_LEADING_PHRASE.sub("", nouns))[:LEADING_WORDS], thing_stems))
+        leading_nouns = _ENDS_NOUNS.split(_LEADING_PHRASE.sub("", nouns))[0]
+        return bool(thing_stems & _alike(words(leading_nouns)[:LEADING_WORDS], thing_stems))
     behind_whose = _WHOSE.split(nouns)[-1]  # "Ida Holm, whose husband" is the husband
     named = _SHARE_OF.sub("", _LEADING_PHRASE.sub("", _WHO.sub("", behind_whose)))
     if not words(named) or _ENDS_IN_PRONOUN.match(named) or _SHORT_NAME.fullmatch(named):

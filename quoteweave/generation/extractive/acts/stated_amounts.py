@@ -90,7 +90,7 @@ _TAKES_TIME = lazy_regex(
 _ASKS_WEIGHT = lazy_regex(r"\b(?:how\s+heavy|weighs?|weight)\b", re.IGNORECASE)
 _LOAD = lazy_regex(
     r"\b(?:carr(?:y|ies|ied)|lifts?|lifted|holds?|held|loads?|bears?|pulls?|pulled|supports?|transports?|takes?)\s+"
-    rf"(?:[^\W\d_]+\s+){{0,3}}?{_NUMBER}",
+    rf"(?:[^\W\d_]+\s+){{0,3}}?{_NUMBER}(?:(?!\bweigh|\bheavy)[^;.])*",
     re.IGNORECASE,
 )
 # Numbers of other things: "in winds of up to 60 km/h", "on slopes of 12 %".
@@ -246,8 +246,8 @@ _WORD = lazy_regex(r"[\w'’-]+")
 _RELATIVE = lazy_regex(r"(?<![,\s])\s+(?:that|which|who|where)\s+(?:is|are|was|were)\b[^,;.]*", re.IGNORECASE)
 _BEFORE_DENIED = lazy_regex(r"\b(?:not(?!\s+only\b)|cannot|\w+n[’']t|no\s+longer)\b[^,;:.]*$", re.IGNORECASE)
 _TWO_GROUPS = lazy_regex(r"\b([^\W\d_]{3,})\s+(?:and|or)\s+([^\W\d_]{3,})(?=\s+[^\W\d_]{3,}s\b)")
-# "39 additional rooms" are not the rooms that are asked about.
-_FURTHER = lazy_regex(r"(?:\b\d[\d.,]*\s+)?\b(?:additional|further|extra|remaining)\b", re.IGNORECASE)
+# "39 additional rooms" are not the rooms that are asked about, nor are "four-in-ten pupils" four.
+_FURTHER = lazy_regex(r"(?:\b\d[\d.,]*\s+)?\b(?:additional|further|extra|remaining)\b|\b\w+-in-\w+\b", re.IGNORECASE)
 
 
 def new_facts(text: str, question: str) -> tuple[Facts, list[Amount]]:

@@ -4,6 +4,7 @@ import re
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import with_words_alike
+from quoteweave.core.text.question_words import verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.foreign.kinds import foreign_reason
 from quoteweave.generation.extractive.statements import Statement, tells_effect
@@ -20,6 +21,11 @@ _GIVES_REASON = lazy_regex(  # "for these reasons" gives none
     r"|(?<!\b(?:this|that)\s)(?<!\b(?:these|those)\s)reasons?"
     r"|(?:reasoning|finding|concluding)\s+that|on\s+the\s+grounds?\s+that)\b",
     re.IGNORECASE,
+)
+
+_ASKS_WHY_IT_IS = lazy_regex(r"\W*why\s+(?:is|are|was|were)\s+(?:the|an?|our)\s+(?P<thing>[^\W\d_]+)\s", re.IGNORECASE)
+_IS_SO = lazy_regex(
+    r"\W*(?!(?:it|they|he|she|this|these|we|one|there)\b)(?:[\w'’-]+\s+){1,4}?(?:is|are|was|were)\s", re.IGNORECASE
 )
 
 
@@ -40,5 +46,16 @@ def tells_reason(statement: Statement, question: QuestionTerms) -> bool:
         reason, _, effect = reason.partition(",")
     words_of_reason, words_of_effect = (with_words_alike(frozenset(words(part)), subject) for part in (reason, effect))
     is_turned = subject <= words_of_reason and not subject <= words_of_effect
+    acts = verbs_of(question.text) & subject  # "Sales fell because of increased costs" does not tell why they increased
+    is_turned = is_turned or not acts.isdisjoint(words_of_reason - words_of_effect)
+    is_turned = is_turned or _tells_of_another(effect, question)
     is_denied = not has_denying_word(question.text) and not only_denied_words(effect).isdisjoint(subject)
     return not (is_turned or is_denied)
+
+
+def _tells_of_another(effect: str, question: QuestionTerms) -> bool:
+    """Whether a question asks why a thing is so, while a text tells so of another thing, by its noun."""
+    asked, is_so = _ASKS_WHY_IT_IS.match(question.text), _IS_SO.match(effect)
+    thing_words = frozenset(words(asked["thing"])) if asked else frozenset[str]()
+    effect_words = with_words_alike(frozenset(words(effect)), thing_words)
+    return bool(thing_words) and is_so is not None and thing_words.isdisjoint(effect_words)

@@ -20,6 +20,13 @@ _OF_EARLIER_YEAR = lazy_regex(
     re.IGNORECASE,
 )
 
+# A year that is that of the whole sentence: "In 2014 the firm sold 310 boats", "It was opened in May 2023".
+_YEAR_OF_ALL = lazy_regex(
+    rf"^\W*(?:in|during)\s+(?:\w+\s+)?(?P<first>{RECENT_YEAR.pattern})\b"
+    rf"|^(?!.*\b(?:than|compared|since|from|between|until|to)\b).*\b(?:in|during)\s+(?:\w+\s+)?(?P<last>{RECENT_YEAR.pattern})\W*$",
+    re.IGNORECASE,
+)
+
 
 class DocumentYears:
     """The years of documents, by the words that were found of each, with their numbers, and those of its title."""
@@ -53,6 +60,8 @@ class DocumentYears:
         of_another = bool(asked_years and own_years) and asked_years.isdisjoint(words_around | own_years)
         if asked_years and asked_years.isdisjoint(own_years) and _OF_EARLIER_YEAR.search(statement.text):
             return True
+        if asked_years and asked_years.isdisjoint(own_years) and _year_of_all(statement) - asked_years:
+            return True
         return of_another or says_calendar_year(self._question, statement.text) or self._was_in_another_year(statement)
 
     def _was_in_another_year(self, statement: Statement) -> bool:
@@ -63,3 +72,9 @@ class DocumentYears:
         own_years.update(_YEAR_WITHIN.findall(name))  # "report_2016.06.08.pdf"
         own_years = own_years or {word for word in years if 1 < document[word] == self._most.get(name)}
         return bool(years) and years.isdisjoint(own_years)
+
+
+def _year_of_all(statement: Statement) -> frozenset[str]:
+    """The year in which all that a sentence tells was so, whatever year its heading names."""
+    year = None if statement.is_of_cells else _YEAR_OF_ALL.match(statement.text)
+    return frozenset(filter(None, year.group("first", "last"))) if year else frozenset()

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.generation.extractive.acts.asked_acts import IRREGULAR
-from quoteweave.generation.extractive.acts.clauses import PREPOSITIONS
+from quoteweave.generation.extractive.acts.clauses import IRREGULAR, PREPOSITIONS
 from quoteweave.generation.sentence_kinds import FEW, ROUGHLY
 
 MAX_READ = 400
