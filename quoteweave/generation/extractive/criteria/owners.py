@@ -14,7 +14,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.foreign_languages import foreign_language
 from quoteweave.core.text.question_words import verbs_of
 from quoteweave.core.text.tokens import WORD, name_words, words
-from quoteweave.generation.extractive.acts.asked_acts import IRREGULAR
+from quoteweave.generation.extractive.acts.clauses import IRREGULAR
 from quoteweave.generation.extractive.asked_nouns import asked_noun
 from quoteweave.generation.extractive.criteria.antecedents import says_we_of_others
 from quoteweave.generation.extractive.criteria.told_changes import gives_change_instead
