@@ -10,6 +10,7 @@ _OF_ANOTHER = [
     ("When was the ferry designed?", "The ferry was designed by Ada Byron and launched in 1967."),
     ("When was the anchor lost?", "The anchor was lost off Skaw and raised by a tug in 1988."),
     ("When was the anchor raised?", "The anchor was lost in 1951 and raised by a tug off Skaw."),
+    ("When was the sail laid out?", "The sail was laid out for the crew and opened by Ole Dahl in 1988."),
     ("Where was the mast carved?", "The mast was carved by Ole Dahl and hung in Merrow."),
     ("When did the council buy the crane?", "The council bought the crane and sold it in 1999."),
     ("When was the permit granted?", "The permit was granted by the council and expires on 3 May 2027."),
