@@ -507,7 +507,7 @@ def test_a_statement_in_the_question_s_words_answers(question: str, text: str) -
 
 
 def test_sentences_that_count_otherwise_do_not_answer() -> None:
-    seven = "Skarn, the fourth of the seven ships of the new line, was launched at the port on 28 March 2015."
+    seven = "At the port of Skarn seven ships of the new line were launched on 28 March 2015."
     six = "Merrow, the first vessel of steel in the county, was launched with six ships from abroad in May 2015."
     same = "In 2015 the yards of Tolland launched seven ships for six owners who were in need of them."
     question = question_terms("How many ships were launched in 2015?")

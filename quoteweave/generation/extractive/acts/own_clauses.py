@@ -54,6 +54,7 @@ _BEFORE_NOUN = lazy_regex(rf"(?:\b(?:{ARTICLES}|{PREPOSITIONS}|this|these|those|
 _PRONOUN = lazy_regex(
     r"\b(?:it|they|them|he|she|him|its|their|his|her|there|that\s+of|those\s+of|ones?)\b", re.IGNORECASE
 )
+_POSSESSED = lazy_regex(r"\W*(?:its|their|his|her)\s", re.IGNORECASE)
 # A number with what it counts, if that follows it: "14 rooms", "has 22".
 _COUNTED = lazy_regex(
     rf"(?<![\w.,])(?P<number>{_NUMBER})(?![\w%])(?:\s+(?!(?:{PREPOSITIONS}|and|or|is|are)\b)(?P<noun>[^\W\d_]+))?",
@@ -114,11 +115,21 @@ def _text_of_own_clauses(statement: Statement, question: QuestionTerms) -> str |
     of_thing = frozenset(words(" ".join(_PROPERTY_OF.findall(question.text)))) & stated
     needed = (question.subject & stated) - known - of_thing
     completed = [_completed(clauses, at) for at in range(len(clauses))]
-    own_clauses = [pair for pair in completed if needed <= with_words_alike(pair[1], needed)]
+    own_clauses = [
+        pair
+        for clause, pair in zip(clauses, completed, strict=True)
+        if needed <= with_words_alike(pair[1], needed) and not _is_about_part(clause, question)
+    ]
     has_year = any(map(RECENT_YEAR.fullmatch, needed))
     if own_clauses and not has_year and not any(of_thing <= clause_words for _, clause_words in own_clauses):
         return None  # "The city has 90,000 people; the population of the shire is 2 million"
     return ". ".join(clause for clause, _ in own_clauses) if needed else None
+
+
+def _is_about_part(clause: _Clause, question: QuestionTerms) -> bool:
+    """Whether a clause is about a part or possession that is not asked about: "and its lamp is red"."""
+    possessed = _POSSESSED.match(clause.subject)
+    return possessed is not None and question.subject.isdisjoint(words(clause.subject[possessed.end() :]))
 
 
 def _clauses(text: str) -> list[_Clause]:

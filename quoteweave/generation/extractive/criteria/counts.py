@@ -45,12 +45,13 @@ def counted_numbers(statement: Statement, question: QuestionTerms, *, of_some: b
 
 
 def _words_after(amount: Amount, text: str) -> list[str]:
-    """What an amount counts: at most three words after it, up to the first stop word or punctuation mark."""
+    """What an amount counts: at most three words after its number, up to the first stop word or punctuation mark."""
     words_alone = normalize_notation(text)
     place = re.search(rf"(?<![\w.,]){re.escape(amount.text)}(?!\d)", words_alone, re.IGNORECASE)
     following_words: list[str] = []
     following = _JOINED.sub(r"\1 ", words_alone[place.start() :]) if place else ""
-    for word in following.split()[1 : 1 + COUNTED_WORDS]:
+    behind = max(1, len(amount.text.split()) - (amount.unit is not None))  # "nine hundred", but the "30" of "30 days"
+    for word in following.split()[behind : behind + COUNTED_WORDS]:
         bare = word.strip("()“”\"'")
         if bare.casefold() in STOP_WORDS:
             break

@@ -15,7 +15,7 @@ from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.contraries.opposite_words import find_contrary
 from quoteweave.generation.gate.dates import NAMES_WEEKDAY, Date
 from quoteweave.generation.gate.facts import read_evidence
-from quoteweave.generation.relevance import QuestionTerms, says_all, subject_terms, words_with_headings
+from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, says_all, subject_terms, words_with_headings
 from quoteweave.generation.sentence_kinds import denies
 
 ENOUGH_TOGETHER = 2
@@ -40,8 +40,8 @@ def states_otherwise(first: Statement, second: Statement, question: QuestionTerm
       or name. What is so at different times ("Who is the chair?"), or held every year, is no disagreement; a date that
       only says more ("3 May 1901" for "1901") is the same.
     """
-    if first.document == second.document:
-        return differ_in_number(first, second)
+    if first.document == second.document:  # "Loans of kind 1" and "of kind 2" differ in no number that is asked for
+        return question.asks in {*NUMBER_KINDS, "statement"} and differ_in_number(first, second)
     subject = subject_terms(question)
     if not question.names:
         return False
