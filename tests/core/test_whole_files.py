@@ -145,3 +145,13 @@ def test_what_a_user_protects_is_not_replaced(path: Path, monkeypatch: pytest.Mo
     with pytest.raises(StorageError, match=r"file cannot be written \(Permission denied\)"), output_file(path):
         pass
     assert drafts(path) == []
+
+
+def test_a_file_in_a_folder_that_takes_no_new_files_is_written_as_it_is(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = path.stat().st_ino
+    monkeypatch.setattr(os, "access", lambda place, mode: place != path.parent.resolve())  # root may write everywhere
+    with output_file(path) as file:
+        file.write(b"new")
+    assert (path.read_bytes(), path.stat().st_ino) == (b"new", node)

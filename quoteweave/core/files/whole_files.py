@@ -39,10 +39,10 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file that a user names, as `written_whole` does; raises StorageError, which names it.
 
     If the path is a link, the link stays. The file keeps its permissions, and is not replaced if they forbid to write
-    it. A device, a pipe or an open stream is written as it is.
+    it. A device, a pipe, an open stream, and a file in a folder that takes no new files are written as they are.
     """
     try:
-        if str(path).startswith(_STREAMS) or (path.exists() and not path.is_file()):
+        if _is_written_in_place(path):
             with path.open("wb") as stream:
                 yield stream
             return
@@ -55,6 +55,12 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
                 shutil.copymode(target, file.name)
     except OSError as error:
         raise StorageError(f"{path} cannot be written ({error.strerror or error})") from error
+
+
+def _is_written_in_place(path: Path) -> bool:
+    if str(path).startswith(_STREAMS):
+        return True
+    return path.exists() and not (path.is_file() and os.access(path.resolve().parent, os.W_OK))
 
 
 def remove_path(path: Path) -> None:
