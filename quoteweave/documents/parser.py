@@ -20,6 +20,7 @@ from quoteweave.documents.assembly import assemble
 from quoteweave.documents.formats import Format, sniff
 from quoteweave.documents.layout.blocks import text_by_rows
 from quoteweave.documents.layout.page import PageContent, PageReader
+from quoteweave.documents.layout.unread.letters import is_likely_text
 from quoteweave.documents.reflow.csv_tables import parse_csv
 from quoteweave.documents.reflow.html import parse_html
 from quoteweave.documents.reflow.markdown import parse_markdown
@@ -242,21 +243,37 @@ def read_whole(source: SourceFile, format: Format) -> ParsedDocument:
     if format in (Format.TEXT, Format.RESTRUCTURED_TEXT, Format.CSV):  # these have no pictures for OCR
         return parsed
     ocr = source.reader().ocr
+    if ocr is None:
+        return _with_unread_pictures(parsed, source.images)
     quotes = tuple(_with_ocr_text(quote, source.images, ocr) for quote in parsed.quotes)
     return _with_ocr_counts(parsed.model_copy(update={"quotes": quotes}), source.settings)
 
 
-def _with_ocr_text(quote: Quote, images: ImageStore, ocr: Ocr | None) -> Quote:
+def _with_unread_pictures(parsed: ParsedDocument, images: ImageStore) -> ParsedDocument:
+    """Warn of pictures that likely show text, which was not read as OCR is off."""
+    keys = {quote.image for quote in parsed.quotes if quote.image is not None and quote.ocr_text is None}
+    unread = sum(is_likely_text(_picture(images.path(key))) for key in keys)
+    if not unread:
+        return parsed
+    warning = f"OCR is off, and pictures that may show text were not read: {unread}"
+    return parsed.model_copy(update={"warnings": (*parsed.warnings, warning)})
+
+
+def _with_ocr_text(quote: Quote, images: ImageStore, ocr: Ocr) -> Quote:
     """Add the OCR text of a picture that the file refers to."""
-    if ocr is None or quote.image is None or quote.ocr_text is not None:
+    if quote.image is None or quote.ocr_text is not None:
         return quote
     return quote.model_copy(update={"ocr_text": read_crop(images.path(quote.image), ocr)})
 
 
 def read_crop(path: Path, ocr: Ocr) -> str:
     """Read a stored picture by OCR, row by row. Raises DamagedDocument for a file that is not a picture."""
+    return text_by_rows(ocr.read(_picture(path)))
+
+
+def _picture(path: Path) -> Raster:
     with open_image_file(path) as opened:
-        return text_by_rows(ocr.read(opened.draw(0)))
+        return opened.draw(0)
 
 
 def _with_ocr_counts(parsed: ParsedDocument, settings: ParserSettings) -> ParsedDocument:

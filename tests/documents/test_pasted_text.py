@@ -92,3 +92,12 @@ def test_with_ocr_pictures_of_words_are_read_and_not_told(tmp_path: Path) -> Non
     document = parsed(pasted(tmp_path / "pictures.pdf", WITH_WORDS), ocr=True)
     assert document.warnings == ()
     assert [quote.ocr_text for quote in document.quotes if quote.kind == "image"] == ["Herring was sold for silver"]
+
+
+@pytest.mark.parametrize(("rows", "told"), [(["Herring was sold for silver"], 1), ([], 0)])
+def test_pictures_of_words_in_a_text_file_are_told_without_ocr(rows: Sequence[str], told: int, tmp_path: Path) -> None:
+    picture(rows).save(tmp_path / "sign.png")
+    path = tmp_path / "notes.md"
+    path.write_text("# Harbour\n\nThe sign at the quay:\n\n![The sign](sign.png)\n", "utf-8")
+    assert len(parsed(path, ocr=False).warnings) == told
+    assert parsed(path, ocr=True).warnings == ()
