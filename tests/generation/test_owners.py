@@ -57,6 +57,10 @@ def test_what_is_said_of_another_that_is_named_is_no_answer(question: str, text:
         ("How many boats were bought?", "In May, the Company bought nine boats."),
         ("Wer ist der Kassenwart?", "Unser Kassenwart ist Jens Thal."),
         ("Wer ist die Vorsitzende?", "Die Vorsitzende des Rudervereins Holm ist Karin Bohl."),
+        (  # whose names are not read
+            "À combien s'élèvent les dépenses ?",
+            "M. Paul Girard a présenté les comptes : les recettes s'élèvent à 8 450 € et les dépenses à 7 310 €.",
+        ),
     ],
 )
 def test_what_is_said_of_the_thing_asked_about_is_one_with_a_name_too(question: str, text: str) -> None:

@@ -72,6 +72,7 @@ class Owners:
         )
         language = foreign_language(question.text)
         self._is_german = language is not None and "de" in language.codes
+        self._are_names_known = language is None or self._is_german
         self._verbs, self._nouns = verbs_of(question.text), with_all_alike(question.terms)
         self._names = frozenset(name for name in question.names if not is_of_date(name))
         self._names_within = dict[str, frozenset[str]]()
@@ -91,7 +92,9 @@ class Owners:
         The title must be known. Where a sentence begins with "It" or "Their", its owner is in the one before it.
         """
         title = frozenset(words(self._context.titles.get(statement.document, "")))
-        if statement.is_of_cells or not title or not (self._asks_value or self._asks_for_holder):
+        if statement.is_of_cells or not (title and self._are_names_known):
+            return False
+        if not (self._asks_value or self._asks_for_holder):
             return False
         known = title.union(self._question.terms, name_words(statement.document), CALENDAR_WORDS)
         is_named = self._names.issubset({*statement.words, *words(statement.before)})
