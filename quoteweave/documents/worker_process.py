@@ -62,7 +62,8 @@ def fork_on_request(requests: socket.socket) -> None:
     os.environ.update(ONE_THREAD)
     gc.disable()  # there is hardly any garbage in what is imported, and looking for it takes a sixth of the time
     for name in PRELOADED:
-        import_module(name)
+        with contextlib.suppress(ImportError):  # told where a file needs it
+            import_module(name)
     gc.freeze()  # collecting these objects again would give each fork its own copy of them
     gc.enable()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for them here

@@ -147,11 +147,30 @@ def test_what_a_user_protects_is_not_replaced(path: Path, monkeypatch: pytest.Mo
     assert drafts(path) == []
 
 
-def test_a_file_in_a_folder_that_takes_no_new_files_is_written_as_it_is(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("what", ["folder", "owner", "second name"])
+def test_a_file_that_cannot_be_replaced_unnoticed_is_written_as_it_is(
+    what: str, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     node = path.stat().st_ino
-    monkeypatch.setattr(os, "access", lambda place, mode: place != path.parent.resolve())  # root may write everywhere
+    if what == "folder":
+        monkeypatch.setattr(os, "access", lambda place, _: place != path.parent.resolve())  # root may write everywhere
+    elif what == "owner":
+        monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+    else:
+        path.with_name("second").hardlink_to(path)
     with output_file(path) as file:
         file.write(b"new")
     assert (path.read_bytes(), path.stat().st_ino) == (b"new", node)
+
+
+def test_a_link_to_itself_is_told(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "link")
+    with pytest.raises(StorageError, match="link cannot be written"), output_file(tmp_path / "link"):
+        pass
+
+
+def test_a_file_with_a_name_too_long_for_a_draft_is_written(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * 240)
+    with output_file(path) as file:
+        file.write(b"new")
+    assert path.read_bytes() == b"new"

@@ -531,3 +531,13 @@ def test_it_ends_without_a_word_where_its_parent_was_killed_as_it_forked() -> No
         [sys.executable, "-c", ORPHANED], capture_output=True, text=True, check=False, env=environment
     )
     assert (found.stdout, found.stderr) == ("ended\n", "")
+
+
+def test_a_library_that_cannot_be_imported_stops_only_the_files_that_need_it(tmp_path: Path) -> None:
+    (tmp_path / "path" / "cv2").mkdir(parents=True)
+    (tmp_path / "path" / "cv2" / "__init__.py").write_text("raise ImportError('libGL.so.1')", "utf-8")
+    (tmp_path / "a.md").write_text("# Harbour\n\nThe quay was dredged.\n", "utf-8")
+    command = [sys.executable, "-m", "quoteweave", "add", "a.md", "-c", "made"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path / "path"), *sys.path])}
+    done = subprocess.run(command, check=False, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

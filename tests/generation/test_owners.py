@@ -57,6 +57,9 @@ def test_what_is_said_of_another_that_is_named_is_no_answer(question: str, text:
         ("How many boats were bought?", "In May, the Company bought nine boats."),
         ("Wer ist der Kassenwart?", "Unser Kassenwart ist Jens Thal."),
         ("Wer ist die Vorsitzende?", "Die Vorsitzende des Rudervereins Holm ist Karin Bohl."),
+        ("How much did the bridge cost?", "The bridge, designed by Elsa Brandt, cost 2 million euros."),
+        ("How much does the insurance cost?", "The insurance costs 900 euros a year at Alka."),
+        ("When was the mayor elected?", "Ella Strand, the mayor, was elected in 2019."),
         (  # whose names are not read
             "À combien s'élèvent les dépenses ?",
             "M. Paul Girard a présenté les comptes : les recettes s'élèvent à 8 450 € et les dépenses à 7 310 €.",

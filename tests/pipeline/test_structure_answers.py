@@ -333,7 +333,10 @@ def test_a_number_that_the_text_says_comes_before_parts(tmp_path: Path, question
 
 
 def test_slides_that_a_text_is_about_are_not_its_pages(tmp_path: Path) -> None:
-    park, deck = [made_quote("The playground has a slide.")], [made_quote("The tower is shown on slide 2.")]
+    park, deck = (
+        [made_quote("The playground has a slide.")],
+        [made_quote("The tower is shown on slide 2, as on the next slide.")],
+    )
     with make_collection(tmp_path / "made", {"park.md": park}) as made:
         assert ask(made, "How many slides are there?").status != "answered"
         assert ask(made, "How many slides does the document have?").text == "park.md has 1 page [1]."

@@ -214,7 +214,7 @@ def _print_check(report: CheckReport, *, repair: bool) -> None:
         typer.echo(f"{files} left over; the next command that writes removes what is left over")
     unrepaired = sum(not damage.repaired for damage in report.damaged)
     if not unrepaired:
-        typer.echo(f"{pluralize(report.files, 'file was', 'files were')} read; nothing that they hold is damaged")
+        typer.echo(f"{pluralize(report.files, 'file was', 'files were')} read; nothing is damaged")
     elif repair:
         typer.echo(f"{pluralize(unrepaired, 'damaged thing', 'damaged things')} could not be made again")
     else:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,6 +11,8 @@ from uuid import uuid4
 
 from quoteweave.core.errors import StorageError
 
+MAX_NAME_BYTES = 200
+"""The longest name, in bytes, of which a draft's name is sure to be possible."""
 _STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
 
 
@@ -39,14 +42,18 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file that a user names, as `written_whole` does; raises StorageError, which names it.
 
     If the path is a link, the link stays. The file keeps its permissions, and is not replaced if they forbid to write
-    it. A device, a pipe, an open stream, and a file in a folder that takes no new files are written as they are.
+    it. What cannot be replaced unnoticed is written as it is: a device, a pipe, an open stream, a file of another user
+    or with a second name, one in a folder that takes no new files, and one whose name is too long for a draft's.
     """
     try:
-        if _is_written_in_place(path):
+        target = path.resolve()
+    except (OSError, RuntimeError) as error:  # the latter before Python 3.13
+        raise StorageError(f"{path} cannot be written (it is a link to itself)") from error
+    try:
+        if _is_written_in_place(path, target):
             with path.open("wb") as stream:
                 yield stream
             return
-        target = path.resolve()
         if target.exists():
             target.open("r+b").close()
         with written_whole(target) as file:
@@ -57,10 +64,16 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
         raise StorageError(f"{path} cannot be written ({error.strerror or error})") from error
 
 
-def _is_written_in_place(path: Path) -> bool:
-    if str(path).startswith(_STREAMS):
+def _is_written_in_place(path: Path, target: Path) -> bool:
+    if str(path).startswith(_STREAMS) or len(os.fsencode(target.name)) > MAX_NAME_BYTES:
         return True
-    return path.exists() and not (path.is_file() and os.access(path.resolve().parent, os.W_OK))
+    if not target.exists():
+        return False
+    status, folder = target.stat(), target.parent
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1 or status.st_uid != os.geteuid():
+        return True
+    is_mounted = status.st_dev != folder.stat().st_dev  # a file by itself, as into a container
+    return is_mounted or not os.access(folder, os.W_OK)
 
 
 def remove_path(path: Path) -> None:

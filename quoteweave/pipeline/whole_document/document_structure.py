@@ -37,7 +37,10 @@ _LAYOUTS: dict[StructureKind, frozenset[str]] = {
 # The parser adds these words to the caption of a panel, which is a quote beside the whole picture.
 _PANEL = lazy_regex(r"\b[Pp]art \d+ of \d+\b")
 _NUMBER = lazy_regex(r"^\s*\d{1,2}(?:\.\d{1,2})*\.?\s+(?=[^\W\d_])")  # titles in outlines lack these numbers
-_SLIDE = lazy_regex(r"\bslides?\b(?!\s+\d)", re.IGNORECASE)
+_SLIDE = lazy_regex(
+    r"(?<!next )(?<!previous )(?<!last )(?<!this )(?<!following )(?<!these )\bslides?\b(?!\s+\d)", re.IGNORECASE
+)
+_ASKS_SLIDES = lazy_regex(r"\bslides?\b(?!\s+\d)", re.IGNORECASE)
 _LETTERED = lazy_regex(r"([A-Z])(?:\.\d+)*[.:]?\s+[A-Z]")
 
 
@@ -58,7 +61,7 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
         return None
     tallies = [reader.tally(kind, within) for kind in request.kinds]
     lacks_title = asks_title(request) and not any(tally.count for tally in tallies)
-    means_slides = _SLIDE.search(question) is None or request.says_document or not reader.says(_SLIDE)
+    means_slides = not _ASKS_SLIDES.search(question) or request.says_document or not reader.says(_SLIDE)
     if lacks_title or not means_slides or not _means_parts(request, tallies, reader, within):
         return None
     shown_quotes = _ShownQuotes()

@@ -58,7 +58,8 @@ _SAYS_OTHER = lazy_regex(r"\b(?:other|another|neighbou?ring)\b", re.IGNORECASE)
 _OF_OTHERS = lazy_regex(rf"\W*(?:(?:Their|His|Her)\s|(?:(?!{_FINITE_VERB}\b)[\w-]+\s+){{0,3}}?{_SAYS_OTHER.pattern})")
 _BEHIND_ARTICLE = lazy_regex(r"\b(?:the|this|our|your)\s+$", re.IGNORECASE)
 _BEFORE_NOUN = lazy_regex(rf"\s(?!{_FINITE_VERB}\b)[a-z]", re.IGNORECASE)
-_PAID_TO = lazy_regex(rf"\s(?:by|at)\s+(?:the\s+)?({_NAME})")
+_PAID_TO = lazy_regex(rf"\s(?:charged|demanded|asked|levied|taken)\s+(?:by|at)\s+(?:the\s+)?({_NAME})")
+_APPOSITION = lazy_regex(r"[^,]*(?=,)")
 
 
 class Owners:
@@ -141,6 +142,10 @@ class Owners:
             is_name = match[0] in self._names_in(document) if not at else match[0][0].isupper()
             behind = _BEHIND_NAME.match(text, match.end()) if is_name and stems - CALENDAR_WORDS else None
             if behind is not None and not _is_role(f"{match[0]}{behind['rest']}", text, match.start()):
+                # "Ella Strand, the mayor, was elected" tells when the mayor was elected.
+                apposition = _APPOSITION.match(text, behind.end()) if behind[0].endswith(",") else None
+                if apposition is not None and not self._nouns.isdisjoint(words(apposition[0])):
+                    return []
                 return [match[0]] if thing_nouns.isdisjoint(before.union(words(behind["rest"]))) else []
             before |= stems
         return []
