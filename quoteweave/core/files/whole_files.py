@@ -42,8 +42,8 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file that a user names, as `written_whole` does; raises StorageError, which names it.
 
     If the path is a link, the link stays. The file keeps its permissions, and is not replaced if they forbid to write
-    it. What cannot be replaced unnoticed is written as it is: a device, a pipe, an open stream, a file of another user
-    or with a second name, one in a folder that takes no new files, and one whose name is too long for a draft's.
+    it. What cannot be replaced unnoticed is written as it is: a device, a pipe, an open stream, a file of another
+    user, one in a folder that takes no new files, and one whose name is too long for a draft's.
     """
     try:
         target = path.resolve()
@@ -70,7 +70,7 @@ def _is_written_in_place(path: Path, target: Path) -> bool:
     if not target.exists():
         return False
     status, folder = target.stat(), target.parent
-    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1 or status.st_uid != os.geteuid():
+    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
         return True
     is_mounted = status.st_dev != folder.stat().st_dev  # a file by itself, as into a container
     return is_mounted or not os.access(folder, os.W_OK)
