@@ -2,14 +2,12 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from quoteweave.core.errors import StorageError
 from quoteweave.core.files.whole_files import output_file
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize, shorten_to_line
@@ -142,15 +140,6 @@ def place(quote: "Quote") -> str:
 def snippet(words: str, layout: str) -> str:
     """The first words of a quote of this layout on one line."""
     return shorten_to_line(words or f"({layout} without words)", 160)
-
-
-@contextmanager
-def writing_output(path: Path) -> Iterator[None]:
-    """Raise StorageError, which names `path`, if the block cannot write it."""
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(f"{path} cannot be written ({error.strerror or error})") from error
 
 
 def write_text(path: Path, text: str) -> None:

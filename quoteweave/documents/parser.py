@@ -47,7 +47,7 @@ _PAGE = TypeAdapter(PageContent)
 _PAGE_HAS = lazy_regex(r"page (?P<page>\d+) (?P<problem>(?P<verb>has|shows) .+?)(?:: (?P<number>[\d,]+))?")
 
 # How a warning of a page is said of one other page, and of several.
-VERBS = {"has": ("has", "have"), "shows": ("does", "do")}
+_VERBS = {"has": ("has", "have"), "shows": ("does", "do")}
 
 
 class ParserSettings(Record):
@@ -324,7 +324,7 @@ def _with_other_pages(warnings: Sequence[str]) -> Iterator[str]:
             continue
         number = sum(int(match["number"].replace(",", "")) for match in same if match["number"])
         pages = f"{'page' if len(same) == 1 else 'pages'} {join_names([match['page'] for match in same])}"
-        verb = VERBS[same[0]["verb"]][len(same) > 1]
+        verb = _VERBS[same[0]["verb"]][len(same) > 1]
         yield f"{first}; so {verb} {pages}" + (f": {number:,}" if number else "")
 
 

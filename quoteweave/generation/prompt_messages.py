@@ -14,7 +14,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.chat.prompts import Prompt, has_prompt, indented, is_shipped, load_prompt
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.records import Query, Quote, place_of
-from quoteweave.core.text.tokens import one_line
+from quoteweave.core.text.tokens import single_spaced
 from quoteweave.generation.answer_text import clip
 
 if TYPE_CHECKING:
@@ -106,10 +106,10 @@ def _with_pictures(texts: Sequence[str], urls: Sequence[str]) -> list[Part]:
 
 def source_of(quote: Quote) -> str:
     """Describe where a quote comes from, as in the prompt; overlong titles are cut."""
-    section = f", section “{clip(one_line(quote.section), MAX_NAME_LENGTH)}”" if quote.section else ""
-    document = clip(one_line(quote.document), MAX_NAME_LENGTH)
+    section = f", section “{clip(single_spaced(quote.section), MAX_NAME_LENGTH)}”" if quote.section else ""
+    document = clip(single_spaced(quote.document), MAX_NAME_LENGTH)
     named = not quote.has_pages and section  # by its heading alone
-    page = "" if named else f", {place_of(one_line(quote.page_label), None, None, has_pages=quote.has_pages)}"
+    page = "" if named else f", {place_of(single_spaced(quote.page_label), None, None, has_pages=quote.has_pages)}"
     return f"({document}{page}{section}, {quote.layout})"
 
 

@@ -109,7 +109,7 @@ def test_small_print_that_a_limit_leaves_unread_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, in_tiles: bool
 ) -> None:
     for module in (layout_page, tiles):
-        monkeypatch.setattr(module, "count_missed", lambda _, lines: 0 if lines else 500)
+        monkeypatch.setattr(module, "count_missed", lambda _, lines, *__: 0 if lines else 500)
     raw = RawPage(2, picture_of([(10, 10, 60, 30)], (900, 5000)), [])
     content = layout_page.PageReader(ImageStore(tmp_path), ShapesAsWords(), in_tiles=in_tiles).read(raw)
     assert (f"page 3 {layout_page.WITHOUT_TILES}" in content.warnings) is not in_tiles

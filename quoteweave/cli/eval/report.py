@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from quoteweave.cli.console import console, plain, print_json, printable, writing_output
+from quoteweave.cli.console import console, plain, print_json, printable
 from quoteweave.cli.options.collection import JsonOption, OptionalCollectionOption
 from quoteweave.cli.options.evaluation import (
     ByOption,
@@ -23,6 +23,7 @@ from quoteweave.cli.options.settings import ImageFolderOption, takes_options
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
+from quoteweave.core.files.whole_files import writing_output
 from quoteweave.core.messages import pluralize
 from quoteweave.endpoints.prices import chat_price
 from quoteweave.evaluation.datasets import load_dataset

@@ -49,7 +49,7 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
         target = path.resolve()
     except (OSError, RuntimeError) as error:  # the latter before Python 3.13
         raise StorageError(f"{path} cannot be written (it is a link to itself)") from error
-    try:
+    with writing_output(path):
         if _is_written_in_place(path, target):
             with path.open("wb") as stream:
                 yield stream
@@ -60,6 +60,13 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
             yield file
             if target.exists():
                 shutil.copymode(target, file.name)
+
+
+@contextmanager
+def writing_output(path: Path) -> Iterator[None]:
+    """Raise StorageError, which names the file or folder `path`, if the block cannot write it."""
+    try:
+        yield
     except OSError as error:
         raise StorageError(f"{path} cannot be written ({error.strerror or error})") from error
 

@@ -183,7 +183,7 @@ def symbol_runs(text: str) -> set[str]:
     }
 
 
-def one_line(text: str) -> str:
+def single_spaced(text: str) -> str:
     """The words of a text with one space between them."""
     return " ".join(text.split())
 

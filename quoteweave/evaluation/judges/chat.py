@@ -14,7 +14,7 @@ from quoteweave.core.files.pictures import to_data_url
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Hit, Kind, Quote, mark_name, place_of
-from quoteweave.core.text.tokens import one_line
+from quoteweave.core.text.tokens import single_spaced
 from quoteweave.evaluation.text.responses import answer_of
 
 ImageReader = Callable[[str], bytes]
@@ -35,7 +35,7 @@ def name_quotes(hits: Sequence[Hit], kind: Kind) -> list[NamedQuote]:
 def quotes_as_text(quotes: Sequence[NamedQuote]) -> str:
     """Each quote below its name, its words cut to `MAX_QUOTE_CHARACTERS` characters."""
     shown = [
-        f"{name} ({one_line(quote.document)}, {_label_place(quote)}, {quote.layout})\n{indent(_words(quote))}"
+        f"{name} ({single_spaced(quote.document)}, {_label_place(quote)}, {quote.layout})\n{indent(_words(quote))}"
         for name, quote in quotes
     ]
     return "\n\n".join(shown) or "(none)"
@@ -48,7 +48,7 @@ def count_cut(contexts: Iterable[Context]) -> int:
 
 def _label_place(quote: Quote) -> str:
     """The quote's place by its label alone, as judges' prompts have always had it, so that verdicts stay comparable."""
-    return one_line(place_of(quote.page_label, None, quote.heading, has_pages=quote.has_pages))
+    return single_spaced(place_of(quote.page_label, None, quote.heading, has_pages=quote.has_pages))
 
 
 def indent(text: str) -> str:

@@ -24,7 +24,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Document, Filter, Hit, Page, Quote, page_number
 from quoteweave.core.text.references.mentions import caption_label, heading_names, page_names
-from quoteweave.core.text.tokens import name_words, one_line, words
+from quoteweave.core.text.tokens import name_words, single_spaced, words
 from quoteweave.core.text.whole_document.structure_questions import asks_title, read_structure_request, states_number
 
 MAX_TEXTS, MAX_IMAGES = 30, 5
@@ -265,7 +265,7 @@ class _StructureReader:
                 if known_part is None or (
                     quote.layout == "caption" and known_part.quote and known_part.quote.layout != "caption"
                 ):
-                    numbered[label] = _Part(one_line(caption), label, quote, quote.page_label, quote.page)
+                    numbered[label] = _Part(single_spaced(caption), label, quote, quote.page_label, quote.page)
             if label is None and quote.layout in _LAYOUTS[kind] and not _PANEL.search(caption):
                 unnumbered.append(_picture(quote))
         if not numbered:
@@ -357,14 +357,14 @@ def _ends_section(name: PlaceName, names: Sequence[PlaceName]) -> bool:
 
 
 def _numbered(heading: NumberedHeading, page_label: str) -> _Part:
-    part = _Part(one_line(heading.text), heading.name, heading.quote, page_label, heading.page)
+    part = _Part(single_spaced(heading.text), heading.name, heading.quote, page_label, heading.page)
     # An inner heading shows that a chapter exists whose own heading was not found.
     return replace(part, name=f"{heading.name.number}, known by {part.name}") if heading.is_inner else part
 
 
 def _heading(quote: Quote, label: PlaceName | None) -> _Part:
-    return _Part(one_line(quote.text), label, quote, quote.page_label, quote.page)
+    return _Part(single_spaced(quote.text), label, quote, quote.page_label, quote.page)
 
 
 def _picture(quote: Quote) -> _Part:
-    return _Part(one_line(quote.caption or ""), None, quote, quote.page_label, quote.page)
+    return _Part(single_spaced(quote.caption or ""), None, quote, quote.page_label, quote.page)

@@ -117,12 +117,9 @@ def _read_element(page: PageText, element: LayoutElement, ocr: Ocr, *, in_tiles:
     crop, words = _crop_and_words(page, page.box_of(element))
     if not shows_unread_text(crop, words):
         return _ReadPicture(None)
-    lines: Sequence[Line] = ocr.read(crop)
-    missed = count_missed(crop, lines, words)
-    if missed and in_tiles:
-        lines = read_large(crop, ocr)
-        missed = count_missed(crop, lines, words)
-    return _ReadPicture(_on_page(lines, page.box_of(element)), missed if page.source == "text_layer" else 0)
+    lines = read_large(crop, ocr, words) if in_tiles else ocr.read(crop)
+    missed = count_missed(crop, lines, words) if page.source == "text_layer" else 0
+    return _ReadPicture(_on_page(lines, page.box_of(element)), missed)
 
 
 def _read_outside(page: PageText, box: Box, ocr: Ocr, *, in_tiles: bool) -> _ReadPicture:

@@ -1,6 +1,6 @@
 """Reads large pictures by OCR: what it misses because it shrinks them, in tiles."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,10 +19,13 @@ MAX_WHOLE, TILE, OVERLAP = 1800, 800, 200
 CUT_OFF = 2.0
 
 
-def read_large(picture: Raster, ocr: Ocr) -> Sequence[Line]:
-    """Recognise the lines of a picture; if OCR misses many letters of a large one, in tiles of it as well."""
+def read_large(picture: Raster, ocr: Ocr, known: Iterable[Word] = ()) -> Sequence[Line]:
+    """Recognise the lines of a picture; if OCR misses many letters of a large one, in tiles of it as well.
+
+    `known` are words on it that the text layer has, which OCR need not read.
+    """
     shrunk = ocr.read(picture)
-    if max(picture.pixels.shape[:2]) <= MAX_WHOLE or not count_missed(picture, shrunk):
+    if max(picture.pixels.shape[:2]) <= MAX_WHOLE or not count_missed(picture, shrunk, known):
         return shrunk
     lines = [line for line in shrunk if line.height * picture.scale > OVERLAP / 2]  # which tiles may cut
     for tile, box in _tiles(picture):

@@ -7,6 +7,7 @@ it has all words of that question. Only clauses with subjects of their own are t
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import with_words_alike
@@ -84,6 +85,13 @@ class _Clause:
         return f"{self.lead}{self.subject}{self.verb}{self.rest}"
 
 
+class _Completed(NamedTuple):
+    text: str
+    """A clause with the noun of its last number, and with the time before the first clause."""
+    words: frozenset[str]
+    """Also those that it leaves out, as the clause before it says them."""
+
+
 def on_what_is_asked(statement: Statement, question: QuestionTerms) -> Statement:
     """A statement with the clauses and verbs alone that are about what is asked; its text may then be empty."""
     of_clauses = _text_of_own_clauses(statement, question)
@@ -114,16 +122,12 @@ def _text_of_own_clauses(statement: Statement, question: QuestionTerms) -> str |
     stated = with_words_alike(frozenset(words(text)), question.subject)
     of_thing = frozenset(words(" ".join(_PROPERTY_OF.findall(question.text)))) & stated
     needed = (question.subject & stated) - known - of_thing
-    completed = [_completed(clauses, at) for at in range(len(clauses))]
-    own_clauses = [
-        pair
-        for clause, pair in zip(clauses, completed, strict=True)
-        if needed <= with_words_alike(pair[1], needed) and not _is_about_part(clause, question)
-    ]
+    completed = (_completed(clauses, at) for at, clause in enumerate(clauses) if not _is_about_part(clause, question))
+    own_clauses = [clause for clause in completed if needed <= with_words_alike(clause.words, needed)]
     has_year = any(map(RECENT_YEAR.fullmatch, needed))
-    if own_clauses and not has_year and not any(of_thing <= clause_words for _, clause_words in own_clauses):
+    if own_clauses and not has_year and not any(of_thing <= clause.words for clause in own_clauses):
         return None  # "The city has 90,000 people; the population of the shire is 2 million"
-    return ". ".join(clause for clause, _ in own_clauses) if needed else None
+    return ". ".join(clause.text for clause in own_clauses) if needed else None
 
 
 def _is_about_part(clause: _Clause, question: QuestionTerms) -> bool:
@@ -182,8 +186,8 @@ def _values(text: str) -> Iterator[str]:
         yield match.lastgroup or ""
 
 
-def _completed(clauses: Sequence[_Clause], at: int) -> tuple[str, frozenset[str]]:
-    """A clause, with the noun of its last number and the time before the first clause, and all words it stands for."""
+def _completed(clauses: Sequence[_Clause], at: int) -> _Completed:
+    """A clause with what it leaves out."""
     clause = clauses[at]
     other_clauses = [other for other in clauses if other is not clause]
     nouns = [match["noun"] for other in other_clauses for match in _COUNTED.finditer(other.text) if match["noun"]]
@@ -199,7 +203,7 @@ def _completed(clauses: Sequence[_Clause], at: int) -> tuple[str, frozenset[str]
         if not clause.lead:
             text = f"{clauses[0].lead}{text}"
         stands_for = _said_before(clause, before)
-    return text, frozenset(words(f"{text} {stands_for}"))
+    return _Completed(text, frozenset(words(f"{text} {stands_for}")))
 
 
 def _said_before(clause: _Clause, before: _Clause) -> str:

@@ -58,6 +58,7 @@ from quoteweave.generation.extractive.criteria.adjacent_words import adjacent_pa
 from quoteweave.generation.extractive.criteria.antecedents import is_of_another, words_for_us, words_named_before
 from quoteweave.generation.extractive.criteria.document_years import DocumentYears
 from quoteweave.generation.extractive.criteria.owners import Owners
+from quoteweave.generation.extractive.criteria.told_changes import gives_change_instead
 from quoteweave.generation.extractive.foreign.kinds import words_with_value
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.named.answer_names import asks_colour
@@ -174,7 +175,8 @@ class AnswerCriteria:
         covered_words = self._words_of_statement(statement)
         if not self._covers(statement, covered_words, clearly_first=clearly_first):
             return False
-        if self._tells_contrary(statement) or self._tells_otherwise(statement) or self._owners.is_another(statement):
+        is_of_another_thing = self._tells_otherwise(statement) or self._owners.is_another(statement)
+        if is_of_another_thing or self._tells_contrary(statement) or gives_change_instead(statement, self._question):
             return False
         keeps_together = (
             statement.is_of_cells

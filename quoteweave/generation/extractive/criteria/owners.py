@@ -17,7 +17,6 @@ from quoteweave.core.text.tokens import WORD, name_words, words
 from quoteweave.generation.extractive.acts.clauses import IRREGULAR
 from quoteweave.generation.extractive.asked_nouns import asked_noun
 from quoteweave.generation.extractive.criteria.antecedents import says_we_of_others
-from quoteweave.generation.extractive.criteria.told_changes import gives_change_instead
 from quoteweave.generation.extractive.statements import Statement, quotes_of
 from quoteweave.generation.gate.dates import CALENDAR_WORDS, is_of_date
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, with_all_alike
@@ -79,12 +78,7 @@ class Owners:
         self._names_within = dict[str, frozenset[str]]()
 
     def is_another(self, statement: Statement) -> bool:
-        """Whether a statement gives what another owns than the question asks about, or what a speaker says of "us".
-
-        Neither is the revenue of a fee the fee, nor is its change.
-        """
-        if gives_change_instead(statement.text, self._question):
-            return True
+        """Whether a statement gives what another owns than the question asks about, or what a speaker says of "us"."""
         return says_we_of_others(statement, self._question) or self._names_another(statement)
 
     def _names_another(self, statement: Statement) -> bool:

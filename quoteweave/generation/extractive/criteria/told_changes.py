@@ -5,6 +5,7 @@ import re
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
 from quoteweave.generation.extractive.acts.clauses import head_nouns
+from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import QuestionTerms, with_all_alike
 
 _ASKS_AMOUNT = lazy_regex(r"\W*(?:how\s+much\s+(?:is|are|was|were)|what\s+(?:is|are|was|were)\s+the)\b", re.IGNORECASE)
@@ -19,13 +20,13 @@ _ASKS_CHANGE = lazy_regex(
 )
 
 
-def gives_change_instead(text: str, question: QuestionTerms) -> bool:
+def gives_change_instead(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement tells how an amount changed, while it is asked how much it is: "Fees increased 9% in 2021".
 
     "Fee revenue increased 9% to $3,877" gives an amount, but for "What is the fee?", that of another thing.
     """
     asked = question.text[:MAX_ANALYSED_CHARACTERS]
-    change = _CHANGED.match(text) if _ASKS_AMOUNT.match(asked) and not _ASKS_CHANGE.search(asked) else None
+    change = _CHANGED.match(statement.text) if _ASKS_AMOUNT.match(asked) and not _ASKS_CHANGE.search(asked) else None
     if change is None:
         return False
     if change["to"] is None:
