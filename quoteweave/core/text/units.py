@@ -151,6 +151,7 @@ _STATED_SCALE = lazy_regex(
     rf"|^(?:{_SCALE})$",
     re.IGNORECASE,
 )
+_PARTS_OF_SCALES = (*STATED_SCALES, "000", "miles", *"$€£¥", "eur")
 _STATED_UNIT = lazy_regex(
     r"(?:^|(?<=[^\W\d_])\s+)(?:in|en)\s+(?P<unit>[^\W\d_][\w²³]*|[%‰$€£¥]|°[CF])\.?$", re.IGNORECASE
 )
@@ -310,7 +311,9 @@ def scales_named(text: str) -> frozenset[int]:
 
 def states_scale(text: str) -> bool:
     """Whether a text says anywhere that numbers are in thousands, millions and the like."""
-    return _STATED_SCALE.search(text) is not None
+    # Looking for what any such statement contains takes a thirtieth of the time of looking for statements.
+    folded = text.casefold()
+    return any(part in folded for part in _PARTS_OF_SCALES) and _STATED_SCALE.search(text) is not None
 
 
 def stated_unit(text: str) -> str | None:

@@ -75,29 +75,28 @@ def width(text: str) -> int:
     return len(text) + sum(match.end() - match.start() for match in _WIDE.finditer(text))
 
 
-def _fragments(text: str, places: Sequence[re.Pattern[str]], limit: TextLimit) -> Iterator[str]:
-    """The text, cut at the coarsest places that make every fragment fit."""
-    if _fits(len(text), _width_in_columns(text), limit):
-        yield text
+def _fragments(text: str, places: Sequence[re.Pattern[str]], limit: TextLimit) -> Iterator[tuple[str, int]]:
+    """The text, cut at the coarsest places that make every fragment fit; each with its width in columns."""
+    columns = _width_in_columns(text)
+    if _fits(len(text), columns, limit):
+        yield text, columns
     elif places:
-        ends = itertools.chain((match.end() for match in places[0].finditer(text)), [len(text)])
         start = 0
-        for end in ends:
+        for end in itertools.chain((match.end() for match in places[0].finditer(text)), [len(text)]):
             if end > start:
                 yield from _fragments(text[start:end], places[1:], limit)
                 start = end
     else:
         # Half the limit, so that even wide characters fit.
         step = min(limit.chars, (limit.lines - 1) * LINE_CHARS) // 2
-        for start in range(0, len(text), step):
-            yield text[start : start + step]
+        parts = (text[start : start + step] for start in range(0, len(text), step))
+        yield from ((part, _width_in_columns(part)) for part in parts)
 
 
-def _packed(fragments: Iterator[str], limit: TextLimit) -> Iterator[str]:
+def _packed(fragments: Iterator[tuple[str, int]], limit: TextLimit) -> Iterator[str]:
     packed: list[str] = []
     chars = columns = 0
-    for fragment in fragments:
-        more_columns = _width_in_columns(fragment)
+    for fragment, more_columns in fragments:
         if packed and not _fits(chars + len(fragment), columns + more_columns, limit):
             yield "".join(packed)
             packed, chars, columns = [], 0, 0

@@ -3,7 +3,8 @@
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 from quoteweave.core.errors import DocumentError
@@ -114,9 +115,11 @@ def text_blocks(text: str) -> Iterator[FlowBlock]:
     for sign, breaks in _BREAKS.items():
         text = text.replace(sign, breaks)
     text = _CONTROLS.sub("", text) if "\x08" in text or "\x1b" in text else text
-    capitals_distinguish = _has_more_small_letters(text[:_SAMPLE])
-    head_paragraphs = capitals_distinguish and _have_heads(_paragraphs(text[:_SAMPLE]))
-    have_short_heads = _have_short_heads(_paragraphs(text[:_SAMPLE]))
+    sample = text[:_SAMPLE]
+    capitals_distinguish = cache(partial(_has_more_small_letters, sample))  # counted only where a line is in capitals
+    first_paragraphs = [*_paragraphs(sample)]
+    head_paragraphs = _have_heads(first_paragraphs) and capitals_distinguish()
+    have_short_heads = _have_short_heads(first_paragraphs)
     level, marks = 1, list[str]()
     for number, (block, is_last) in enumerate(_with_last(_paragraphs(text))):
         title, mark, paragraph = _split_underlined(block)
@@ -126,7 +129,7 @@ def text_blocks(text: str) -> Iterator[FlowBlock]:
         if not paragraph:
             continue
         first, _, rest = paragraph.partition("\n")
-        heads = capitals_distinguish and _is_heading(first)
+        heads = _is_heading(first) and capitals_distinguish()
         if heads and _NUMBERED.match(first):  # a part, even if it is the first heading
             level = 2
         if not rest and not is_last and (heads or (number == 0 and not mark and _is_title(first))):
@@ -151,11 +154,15 @@ def _body(paragraph: str) -> Iterator[FlowBlock]:
     if table := _bordered_table(paragraph) or _ruled_table(paragraph):
         yield FlowBlock(layout="table", text=table)
         return
-    if columns := _prose_columns(paragraph):
+    expanded = paragraph.expandtabs()
+    if "  " not in expanded:  # no gap, so no columns
+        yield FlowBlock(layout="paragraph", text=paragraph)
+        return
+    if columns := _prose_columns(expanded):
         yield from (FlowBlock(layout="paragraph", text=column) for column in columns)
         return
     before, items, column = list[str](), list[list[str]](), 0
-    for line in paragraph.expandtabs().split("\n"):
+    for line in expanded.split("\n"):
         match = _TWO_COLUMNS.fullmatch(line)
         if match is not None and column in (0, match.start("explanation")):
             column = match.start("explanation")
@@ -177,7 +184,7 @@ def _body(paragraph: str) -> Iterator[FlowBlock]:
 
 def _prose_columns(paragraph: str) -> list[str]:
     """The two columns of prose that a paragraph has side by side; none if it has one, or is a table or code."""
-    lines = paragraph.expandtabs().split("\n")
+    lines = paragraph.split("\n")
     begin = Counter(gap.end() for line in lines for gap in _AFTER_GAP.finditer(line))
     if len(lines) < _MIN_LINES or not begin:
         return []
@@ -264,7 +271,7 @@ def _is_rule(line: str) -> bool:
     return _RULE.fullmatch(line.strip()) is not None
 
 
-def _have_heads(paragraphs: Iterator[str]) -> bool:
+def _have_heads(paragraphs: Iterable[str]) -> bool:
     """Whether `_MIN_HEADED` paragraphs begin with a line in capitals, as the parts of a curriculum vitae do."""
     parts = (paragraph.partition("\n") for paragraph in paragraphs)
     headed = (1 for first, _, rest in parts if rest and _is_heading(first) and _is_above_text(first, rest))
@@ -277,7 +284,7 @@ def _is_above_text(first: str, rest: str) -> bool:
     return is_further_in or not _is_heading(rest.partition("\n")[0])
 
 
-def _have_short_heads(paragraphs: Iterator[str]) -> bool:
+def _have_short_heads(paragraphs: Iterable[str]) -> bool:
     """Whether `_MIN_HEADED` paragraphs, and half of those with several lines, begin with a short heading."""
     parts = (paragraph.partition("\n") for paragraph in paragraphs)
     heads = [_is_short_head(first, rest) for first, _, rest in parts if rest]
