@@ -100,12 +100,12 @@ def test_case_makes_no_difference(text: str) -> None:
     assert words(text.casefold()) == words(text)
 
 
-@given(st.text(alphabet="aBz019,.:_-'% \n", max_size=30))
-def test_ascii_is_cut_as_it_is_beside_other_scripts(text: str) -> None:
+@given(st.text(alphabet="aBz019,.:_-'% \n\u00a0‘’“”„–—…•·©®", max_size=30))
+def test_ascii_and_marks_are_cut_as_they_are_beside_other_scripts(text: str) -> None:
     assert [*words(text), "ж"] == words(f"{text} ж")
 
 
-@given(st.lists(st.text(alphabet="aBz019,.:' \n") | st.sampled_from(["The harbours", "the", "Zürich"]) | st.text()))
+@given(st.lists(st.text(alphabet="aBz019,.:' \n’–…") | st.sampled_from(["The harbours", "the", "Zürich"]) | st.text()))
 def test_a_vocabulary_numbers_the_words_of_texts(texts: list[str]) -> None:
     vocabulary = Vocabulary()
     numbers = [vocabulary.of_text(text) for text in texts]

@@ -47,6 +47,8 @@ _UNSPACED_CHARACTER = lazy_regex(f"[{_UNSPACED}]")
 _MARKS = lazy_regex(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u064b-\u065f\u0670\u0640\u00ad\u200c\u200d\u2060\ufeff]+"
 )
+# Marks of typography that separate words as spaces do. Texts that are ASCII otherwise are frequent, and read faster.
+_SEPARATORS = "\u00a0‘’“”„–—…•·©®"
 _E_MAIL = lazy_regex(r"(?<![^\W_])e[-\u2010]mail")
 # File names that say nothing about the content.
 _UNSPECIFIC_NAMES = frozenset({"readme", "index"})
@@ -100,13 +102,13 @@ def words(text: str, *, stem: bool = True, keep_stop_words: bool = False) -> lis
     """
     size = len(text)
     if size > _MAX_RECENT:
-        return _words_of(normalize_text(text), stem=stem, keep_stop_words=keep_stop_words)
+        return _words_of(_folded(text), stem=stem, keep_stop_words=keep_stop_words)
     recent = _words_of_short if size <= _MAX_SHORT else _words_of_long
     return list(recent(text, stem, keep_stop_words))
 
 
 def _recent_words(text: str, stem: bool, keep_stop_words: bool) -> tuple[str, ...]:
-    return tuple(_words_of(normalize_text(text), stem=stem, keep_stop_words=keep_stop_words))
+    return tuple(_words_of(_folded(text), stem=stem, keep_stop_words=keep_stop_words))
 
 
 # An answer asks for the words of the same quotes, sentences and cells in many of its steps. Short texts, of which there
@@ -149,6 +151,15 @@ def _words_of(folded: str, *, stem: bool = True, keep_stop_words: bool = False) 
         elif keep_stop_words or word not in STOP_WORDS:
             tokens.append(_STEMS[word] or _stemmed(word) if stem else word.replace(",", ""))
     return tokens
+
+
+def _folded(text: str) -> str:
+    """The text as `normalize_text` gives it, or in ASCII with the same words."""
+    plain = text
+    if not text.isascii():
+        for mark in _SEPARATORS:
+            plain = plain.replace(mark, " ")
+    return normalize_text(plain if plain.isascii() else text)
 
 
 def _ascii_tokens(folded: str) -> list[str]:
@@ -216,7 +227,7 @@ class Vocabulary:
 
     def of_text(self, text: str) -> "array[int]":
         """The numbers of `words(text)`."""
-        folded = normalize_text(text)
+        folded = _folded(text)
         if not folded.isascii():
             return self.of_words(_words_of(folded))
         return array("i", filter(None, map(self._form_numbers.__getitem__, _ascii_tokens(folded))))
