@@ -72,7 +72,7 @@ def width(text: str) -> int:
     """Columns that a line of text takes: 1 per character, 2 for a wide one."""
     if text.isascii():
         return len(text)
-    return len(text) + sum(match.end() - match.start() for match in _WIDE.finditer(text))
+    return len(text) + sum(map(len, _WIDE.findall(text)))
 
 
 def _fragments(text: str, places: Sequence[re.Pattern[str]], limit: TextLimit) -> Iterator[tuple[str, int]]:
@@ -155,6 +155,7 @@ _HIDING = lazy_regex(
     "(?<![\U0001f3f4\U000e0001-\U000e007f])[\U000e0001-\U000e007f]+|[\U000e0001-\U000e007f]{8,}"
     "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}|[\u202d\u202e]"
 )
+_MAY_HIDE = lazy_regex("[\u202d\u202e\ufe00-\ufe0f\U000e0000-\U000e01ef]")  # found in a fraction of the time
 HIDDEN = "Characters were read that a reader does not see, and that hide words or turn their order"
 """The warning for these; how often there are such characters follows."""
 
@@ -188,7 +189,8 @@ def paginate_blocks(
         for number in range(page + 1)
     )
     no_text = () if quotes else ("There is no text in it.",)
-    if hiding := sum(len(_HIDING.findall(quote.text)) for quote in quotes if not quote.text.isascii()):
+    suspects = (quote.text for quote in quotes if not quote.text.isascii() and _MAY_HIDE.search(quote.text))
+    if hiding := sum(len(_HIDING.findall(text)) for text in suspects):
         no_text = (f"{HIDDEN}: {hiding:,}.",)
     return ParsedDocument(
         pages=pages, quotes=with_units(quotes), warnings=(*warnings, *no_text), linked_files=dict(linked_files or {})
