@@ -60,6 +60,7 @@ def test_people_see_tables(quoteweave: Quoteweave, gold: Path, runs: tuple[Path,
     assert "- as effect: the figure is pooled" in got.out
     assert got.out.count("[1, 2] and [1-3] are read too") == 1, "a note on both runs is printed once"
     assert "units: %" in got.out
+    assert re.search(r"^\d+ more figures in common: name any with --figure$", got.out, re.MULTILINE)
     assert "- as 95 %" not in got.out
     assert "1 * good" in got.out
     assert "< 0.0001" in got.out

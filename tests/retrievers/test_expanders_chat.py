@@ -112,6 +112,12 @@ def test_a_reply_without_clauses_leaves_the_question_and_says_so(reply: str) -> 
     assert got.note == "The question was searched for alone: fake wrote no clauses that can be searched for."
 
 
+def test_a_clause_too_long_to_be_one_is_told() -> None:
+    got = expand(f"{GRAIN}\n{'word ' * MAX_CLAUSE_CHARACTERS}\n{TIMBER}")
+    assert got.clauses == (QUESTION, GRAIN, TIMBER)
+    assert got.note == "1 clause of the model was not searched for, with more than 400 characters."
+
+
 @pytest.mark.parametrize("question", ["", " \n", "?!"])
 def test_a_question_without_words_is_not_sent(question: str) -> None:
     assert expand(AssertionError("asked"), question=question) == Expansion(clauses=(question,))

@@ -170,6 +170,9 @@ def _show(
             stdout.print(plain(f"note: {cluster_note}"))
     if not comparisons and len(scored) > 1:
         stdout.print(plain(f"nothing is compared: {_nothing_in_common(scored)}"))
+    others = len(set(_names_in_common(scored)).difference(comparison.figure for comparison in comparisons))
+    if comparisons and others:
+        stdout.print(plain(f"{pluralize(others, 'more figure')} in common: name any with --figure"))
     for line in _legend(comparisons):
         stdout.print(plain(line))
     if placement is not None:
@@ -192,8 +195,12 @@ def _show_notes(stdout: Console, scored: Sequence[ScoredRun], leaderboard_notes:
         stdout.print(plain(f"note: {note}"))
 
 
+def _names_in_common(scored: Sequence[ScoredRun]) -> list[str]:
+    return [name for name in scored[0].figures if all(name in run.figures for run in scored)]
+
+
 def _nothing_in_common(scored: Sequence[ScoredRun]) -> str:
-    shared = [name for name in scored[0].figures if all(name in run.figures for run in scored)]
+    shared = _names_in_common(scored)
     if not shared:
         return "the runs have no figure in common"
     return f"name a figure with --figure; those that the runs have in common are {join_names(shared)}"

@@ -8,11 +8,12 @@ from pathlib import Path
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.errors import EndpointError, UsageError, note_text
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ChatModel, Expansion
 from quoteweave.core.records import Filter, Query
 from quoteweave.core.text.tokens import words
 
-# Longest clause in characters; anything longer is other text of the model.
+# Longest clause that is searched for, in characters; anything longer is mostly other text of the model.
 MAX_CLAUSE_CHARACTERS = 400
 
 _ITEM = lazy_regex(r"(?:[-*•‣–]|\(?\d{1,2}[.):]|(?:clause|query|question|request)\s*\d{1,2}\s*[.):])\s+", re.IGNORECASE)
@@ -57,24 +58,35 @@ class ChatExpander:
         except EndpointError as error:
             note = note_text(f"The question was searched for alone: {error.summary}", remedy=error.remedy)
             return Expansion(clauses=(query.text,), note=note)
-        clauses = read_clauses(completion.text)
+        written = read_clauses(completion.text)
+        clauses = [clause for clause in written if len(clause) <= MAX_CLAUSE_CHARACTERS]
         if not clauses:
             note = f"The question was searched for alone: {self.model.name} wrote no clauses that can be searched for."
             return Expansion(clauses=(query.text,), note=note)
-        return Expansion(clauses=_distinct([query.text, *clauses])[: 1 + self._most])
+        return Expansion(
+            clauses=_distinct([query.text, *clauses])[: 1 + self._most],
+            note=_note_on_long(len(written) - len(clauses)),
+        )
 
 
 def read_clauses(text: str) -> list[str]:
     """Parse the clauses from a model's reply: a JSON list of strings, the items of a list, or else its lines.
 
     Reasoning, code fences, headings that end in a colon and the text around a list are ignored, as are clauses without
-    words to search for, or with more than `MAX_CLAUSE_CHARACTERS` characters.
+    words to search for.
     """
     before, closed, after = text.partition("</think>")
     answer = after if closed else "" if before.lstrip().startswith("<think>") else before
     parts = _json_list(answer) or _lines(answer)
     clauses = [" ".join(clause.strip(_AROUND).split()) for clause in parts]
-    return [clause for clause in clauses if len(clause) <= MAX_CLAUSE_CHARACTERS and words(clause)]
+    return [clause for clause in clauses if words(clause)]
+
+
+def _note_on_long(count: int) -> str | None:
+    if not count:
+        return None
+    clauses = pluralize(count, "clause of the model was", "clauses of the model were")
+    return f"{clauses} not searched for, with more than {MAX_CLAUSE_CHARACTERS} characters."
 
 
 def _json_list(text: str) -> list[str]:
