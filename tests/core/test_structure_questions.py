@@ -168,3 +168,40 @@ def test_the_title_of_a_page_is_its_heading(question: str, page: PlaceName) -> N
 )
 def test_the_title_of_what_stands_on_a_page_is_another(question: str) -> None:
     assert read_structure_request(question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "part"),
+    [
+        ("What is chapter 2 called?", "chapter", PlaceName("chapter", "2")),
+        ("What is the last chapter?", "chapter", PlaceName("chapter", "last")),
+        ("On what page does section 4 begin?", "section", PlaceName("section", "4")),
+        ("Wie heißt Kapitel 3?", "chapter", PlaceName("chapter", "3")),
+        ("Quel est le dernier chapitre ?", "chapter", PlaceName("chapter", "last")),
+        ("¿Cómo se llama el capítulo 3?", "chapter", PlaceName("chapter", "3")),
+        ("Where does the appendix start?", "appendix", PlaceName("appendix")),
+        ("Show me the table of contents", "chapter", PlaceName("contents")),
+    ],
+)
+def test_the_heading_of_one_part_is_asked_for(question: str, kind: str, part: PlaceName) -> None:
+    asked = read_structure_request(question)
+    assert asked is not None
+    assert (asked.kinds, asked.wants, asked.places) == ((kind,), "names", (part,))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does chapter 3 cover?",
+        "What is the fee in chapter 3?",
+        "Where in section 2 are the tolls listed?",
+        "On what page does chapter 3 begin to speak of cranes?",
+        "Which ship is called Chapter 3 Moss?",
+        "What is in the table of contents about cranes?",
+        "What does the appendix say?",
+        "Does the appendix have tables?",
+    ],
+)
+def test_what_stands_in_a_part_is_not_its_heading(question: str) -> None:
+    asked = read_structure_request(question)
+    assert asked is None or asked.kinds == ("table",)

@@ -374,7 +374,8 @@ def test_a_caption_that_mentions_a_table_is_none_and_missing_numbers_of_chapters
     assert "the parser found 1 table without a numbered caption" in text
 
 
-def outlined(folder: Path, headings: Sequence[tuple[str, ...]]) -> Collection:
+def outlined(folder: Path, headings: Sequence[tuple[str, ...]], quotes: Sequence[Quote] = ()) -> Collection:
+    """A collection of one document, `guide.md`, with the headings of its outline that each page has."""
     pages = [
         Page(number=n, label=str(n + 1), width=600, height=800, text_source="text_layer", headings=own)
         for n, own in enumerate(headings)
@@ -383,7 +384,7 @@ def outlined(folder: Path, headings: Sequence[tuple[str, ...]]) -> Collection:
     file = folder / "guide.md"
     file.write_text("Fares")
     with made.writer() as writer:
-        parsed = ParsedDocument(pages=tuple(pages), quotes=())
+        parsed = ParsedDocument(pages=tuple(pages), quotes=tuple(quotes))
         origin = Origin(root=folder, content=hashlib.sha256(b"Fares").hexdigest(), parser="made/1", metadata={})
         writer.store([writer.prepare(file, name="guide.md", format="text", origin=origin, parsed=parsed)])
     return made
@@ -409,18 +410,7 @@ def test_chapters_of_an_outline_are_those_that_are_surely_some(
 
 def test_chapters_without_numbers_are_those_of_the_outline(tmp_path: Path) -> None:
     headings = [("Welcome",), ("Welcome", "Luggage", "Fares"), ("Fares",)]
-    pages = [
-        Page(number=n, label=str(n + 1), width=600, height=800, text_source="text_layer", headings=own)
-        for n, own in enumerate(headings)
-    ]
-    quotes = [title("2 Fares", 1).model_copy(update={"id": "1:0"})]
-    with Collection.create(tmp_path / "made") as made:
-        file = tmp_path / "guide.md"
-        file.write_text("Fares")
-        with made.writer() as writer:
-            parsed = ParsedDocument(pages=tuple(pages), quotes=tuple(quotes))
-            origin = Origin(root=tmp_path, content=hashlib.sha256(b"Fares").hexdigest(), parser="made/1", metadata={})
-            writer.store([writer.prepare(file, name="guide.md", format="text", origin=origin, parsed=parsed)])
+    with outlined(tmp_path, headings, [title("2 Fares", 1).model_copy(update={"id": "1:0"})]) as made:
         answer = ask(made, "How many chapters are there?")
     assert answer.text.splitlines() == [
         "guide.md has 2 chapters, by its outline:",
@@ -435,8 +425,15 @@ def test_chapters_without_numbers_are_those_of_the_outline(tmp_path: Path) -> No
     [
         ("What is the title of chapter 3?", "This is chapter 3 of port.md:\n\n- 3 Finances (page 3) [1]."),
         ("What is the heading of chapter 2?", "- 2 Ships (page 2) [1]."),
+        ("What is chapter 3 called?", "- 3 Finances (page 3) [1]."),
+        ("What is the last chapter?", "This is the last chapter of port.md:\n\n- 3 Finances (page 3) [1]."),
+        ("On what page does chapter 2 begin?", "- 2 Ships (page 2) [1]."),
+        ("What is the title of section 1.1?", "This is section 1.1 of port.md:\n\n- 1.1 Grain (page 1) [1]."),
+        ("What are the chapters?", "port.md has 3 chapters, by the numbers of its headings:"),
+        ("Show me the table of contents", "port.md has 3 chapters, by the numbers of its headings:"),
         ("What is the title of chapter 4?", None),
         ("What is the title of chapter 12?", None),
+        ("What is section 1.2 called?", None),
     ],
 )
 def test_the_title_of_a_chapter_is_its_heading(collection: Collection, question: str, says: str | None) -> None:
@@ -444,3 +441,29 @@ def test_the_title_of_a_chapter_is_its_heading(collection: Collection, question:
     assert (answer.status == "answered") == (says is not None)
     assert says is None or says in answer.text
     assert ask(collection, question, "guide.md").status != "answered"
+
+
+def test_chapters_of_an_outline_are_called_by_their_places_and_cited(tmp_path: Path) -> None:
+    quotes = [
+        made_quote(text, page=page).model_copy(update={"id": f"{page}:0"})
+        for page, text in enumerate(["Trains run daily.", "FARES of all trains", "No refunds."])
+    ]
+    with outlined(tmp_path, [("Welcome",), ("Fares",), ("Fares", "Rules")], quotes) as made:
+        answer = ask(made, "What is the title of chapter 2?", "guide.md")
+    assert answer.text == "This is chapter 2 of guide.md:\n\n- Fares (page 2) [1]."
+    assert [citation.quote_id.partition(":")[2] for citation in answer.citations] == ["1:0"]
+
+
+def test_an_appendix_is_shown_or_said_to_be_missing(tmp_path: Path) -> None:
+    book = [title("1 Oak", 0), title("2 Elm", 1), title("References", 2), title("A Leaves", 3), title("B Roots", 4)]
+    with make_collection(tmp_path / "made", {"book.md": book, "guide.md": GUIDE}) as made:
+        begins = ask(made, "On what page does the appendix begin?", "book.md")
+        has = ask(made, "Does it have an appendix?", "guide.md")
+    assert begins.text == "This is the appendix of book.md:\n\n- A Leaves (page 4) [1]."
+    assert (has.status, has.text) == ("abstained", "The parser found no appendices in guide.md.")
+
+
+def test_a_table_of_contents_that_a_document_has_is_searched_for(tmp_path: Path) -> None:
+    book = [title("Contents", 0), made_quote("1 Oak . . . 2"), title("1 Oak", 1), title("2 Elm", 2)]
+    with make_collection(tmp_path / "made", {"book.md": book}) as made:
+        assert structure_context("Show me the table of contents", made, Filter()) is None

@@ -311,9 +311,7 @@ def scales_named(text: str) -> frozenset[int]:
 
 def states_scale(text: str) -> bool:
     """Whether a text says anywhere that numbers are in thousands, millions and the like."""
-    # Looking for what any such statement contains takes a thirtieth of the time of looking for statements.
-    contains = text.casefold().__contains__
-    return any(map(contains, _PARTS_OF_SCALES)) and _STATED_SCALE.search(text) is not None
+    return any(map(text.casefold().__contains__, _PARTS_OF_SCALES)) and _STATED_SCALE.search(text) is not None
 
 
 def stated_unit(text: str) -> str | None:

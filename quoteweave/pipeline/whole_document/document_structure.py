@@ -8,27 +8,28 @@ appendices by their letters.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.segments.chapters import NumberedHeading, Outline, chapters_of
 from quoteweave.core.answers import (
     Context,
     DocumentStructure,
-    StructureCount,
-    StructureElement,
     StructureKind,
     StructureRequest,
 )
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
-from quoteweave.core.records import Document, Filter, Hit, Page, Quote, page_number
+from quoteweave.core.records import Document, Filter, Page, Quote, page_number
 from quoteweave.core.text.references.mentions import caption_label, heading_names, page_names
 from quoteweave.core.text.tokens import name_words, single_spaced, words
-from quoteweave.core.text.whole_document.structure_questions import asks_title, read_structure_request, states_number
+from quoteweave.core.text.whole_document.structure_questions import (
+    asks_contents,
+    asks_title,
+    read_structure_request,
+    states_number,
+)
+from quoteweave.pipeline.whole_document.structure_parts import Part, ShownQuotes, Tally
 
-MAX_TEXTS, MAX_IMAGES = 30, 5
-"""Text and image quotes of the parts found that a context shows, at most."""
 _LAYOUTS: dict[StructureKind, frozenset[str]] = {
     "figure": frozenset({"figure", "chart"}),
     "chart": frozenset({"chart"}),
@@ -36,6 +37,8 @@ _LAYOUTS: dict[StructureKind, frozenset[str]] = {
 }
 # The parser adds these words to the caption of a panel, which is a quote beside the whole picture.
 _PANEL = lazy_regex(r"\b[Pp]art \d+ of \d+\b")
+_SURE = frozenset({"numbers", "outline"})
+"""How all parts of a kind are known, the last one too."""
 _NUMBER = lazy_regex(r"^\s*\d{1,2}(?:\.\d{1,2})*\.?\s+(?=[^\W\d_])")  # titles in outlines lack these numbers
 _SLIDE = lazy_regex(
     r"(?<!next )(?<!previous )(?<!last )(?<!this )(?<!following )(?<!these )\bslides?\b(?!\s+\d)", re.IGNORECASE
@@ -56,15 +59,19 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
     if request is None or document is None:
         return None
     reader = _StructureReader(document, collection, where)
-    within = reader.heading(request.places[0]) if asks_title(request) else reader.scope(request.places)
-    if within is None:
+    of_all = asks_title(request) or asks_contents(request)
+    within = reader.scope(() if of_all else request.places)
+    if within is None or (asks_contents(request) and reader.has_contents):
         return None
-    tallies = [reader.tally(kind, within) for kind in request.kinds]
-    lacks_title = asks_title(request) and not any(tally.count for tally in tallies)
+    if asks_title(request):
+        tallies = [reader.titled(request.kinds[0], request.places[0])]
+    else:
+        tallies = [reader.tally(kind, within) for kind in request.kinds]
+    lacks_title = of_all and not any(tally.count for tally in tallies)
     means_slides = not _ASKS_SLIDES.search(question) or request.says_document or not reader.says(_SLIDE)
     if lacks_title or not means_slides or not _means_parts(request, tallies, reader, within):
         return None
-    shown_quotes = _ShownQuotes()
+    shown_quotes = ShownQuotes()
     counts = tuple(tally.record(shown_quotes) for tally in tallies)
     structure = DocumentStructure(
         document=document.name,
@@ -89,7 +96,7 @@ def _document_of(request: StructureRequest, collection: Collection, where: Filte
 
 
 def _means_parts(
-    request: StructureRequest, tallies: Sequence["_Tally"], reader: "_StructureReader", within: "_Scope"
+    request: StructureRequest, tallies: Sequence[Tally], reader: "_StructureReader", within: "_Scope"
 ) -> bool:
     """Whether the document's own parts are meant: "How many tables are there?" may be about a restaurant's tables.
 
@@ -98,54 +105,6 @@ def _means_parts(
     if request.wants != "count" or (request.says_document and any(tally.count for tally in tallies)):
         return True
     return not reader.states_number(request.kinds, within)
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A part that was found, and the quote that shows it."""
-
-    name: str
-    label: PlaceName | None
-    quote: Quote | None
-    page_label: str
-    page: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Tally:
-    kind: StructureKind
-    basis: Literal["pages", "captions", "numbers", "outline", "parser"]
-    count: int
-    parts: Sequence[_Part]
-    unnumbered: Sequence[_Part] = ()
-
-    def record(self, shown_quotes: "_ShownQuotes") -> StructureCount:
-        """The record of these parts, with their quotes numbered in the context."""
-        elements, unnumbered = (tuple(map(shown_quotes.element, parts)) for parts in (self.parts, self.unnumbered))
-        return StructureCount(
-            kind=self.kind, basis=self.basis, count=self.count, elements=elements, unnumbered=unnumbered
-        )
-
-
-class _ShownQuotes:
-    """The quotes of a context, numbered as they are added."""
-
-    def __init__(self) -> None:
-        self.texts: list[Hit] = []
-        self.images: list[Hit] = []
-
-    def element(self, part: _Part) -> StructureElement:
-        """The record of a part; its quote is added if there is room."""
-        fields = {"name": part.name, "label": part.label, "page_label": part.page_label, "page": part.page}
-        if part.quote is None:
-            return StructureElement.model_validate(fields)
-        hits, most = (self.texts, MAX_TEXTS) if part.quote.kind == "text" else (self.images, MAX_IMAGES)
-        number = next((at for at, hit in enumerate(hits, start=1) if hit.quote.id == part.quote.id), None)
-        if number is None and len(hits) < most:
-            hits.append(Hit(rank=len(hits) + 1, score=1.0, quote=part.quote))
-            number = len(hits)
-        number_fields = {} if number is None else {"kind": part.quote.kind, "number": number}
-        return StructureElement.model_validate({**fields, **number_fields})
 
 
 class _StructureReader:
@@ -176,6 +135,12 @@ class _StructureReader:
             return None
         first, last = (page_number(page.label, page.number) for page in (self._pages[0], self._pages[-1]))
         return first, last
+
+    @property
+    def has_contents(self) -> bool:
+        """Whether a page has the document's own table of contents."""
+        contents, of_outline = PlaceName("contents"), (heading for page in self._pages for heading in page.headings)
+        return any(contents in names for names in (*self._names.values(), *map(heading_names, of_outline)))
 
     def states_number(self, kinds: Sequence[StructureKind], within: "_Scope") -> bool:
         """Whether the text on the pages states a number of things with one of these names."""
@@ -210,12 +175,30 @@ class _StructureReader:
             return None  # "chapters 5 to 9"
         return self._section(places[0]) if places else everything
 
-    def heading(self, name: PlaceName) -> "_Scope | None":
-        """The heading of a chapter; None unless exactly one heading has that name."""
-        headings = [quote for quote in self._quotes if name in self._names.get(quote.id, ())]
-        if len(headings) != 1:
-            return None
-        return _Scope([page for page in self._pages if page.number == headings[0].page], headings)
+    def titled(self, kind: StructureKind, name: PlaceName) -> Tally:
+        """The part of one kind that has this name; none where its heading is not surely known."""
+        within = _Scope(self._pages, self._quotes)
+        tally = self.tally("section" if "." in name.number or kind == "section" else kind, within)
+        if kind == "section" and tally.basis != "numbers":
+            tally = self.tally("chapter", within)  # the outline's, without what precedes the first of them
+        outermost = [part for part in tally.parts if part.label is None or "." not in part.label.number]
+        if name.is_last or not name.number:  # an appendix
+            parts: Sequence[Part] = outermost[-1:] if name.is_last else outermost[:1]
+            is_sure = self.limits is None and (tally.basis in _SURE or not name.is_last)
+        elif tally.basis == "outline":
+            parts, is_sure = tally.parts[(name.value or 0) - 1 :][:1], self.limits is None and bool(name.value)
+        else:
+            parts = [part for part in tally.parts if part.label is not None and part.label.number == name.number]
+            is_sure = len(parts) == 1 and not parts[0].is_inner
+        shown = [part if part.quote else replace(part, quote=self._naming_quote(part)) for part in parts if is_sure]
+        return replace(tally, kind=kind, count=len(shown), parts=shown)
+
+    def _naming_quote(self, part: Part) -> Quote | None:
+        """The first quote on the page of a heading, which is no title there, that has its words; else the first."""
+        quotes = [quote for quote in self._collection.page_quotes(self._document.name, part.page) if quote.retrievable]
+        heading_words = set(words(_NUMBER.sub("", part.name)))
+        naming = (quote for quote in quotes if heading_words.issubset(words(quote.all_text())))
+        return next(naming, next(iter(quotes), None))
 
     def _section(self, name: PlaceName) -> "_Scope | None":
         """The pages and quotes from the heading of that name to the heading that ends its section."""
@@ -232,30 +215,31 @@ class _StructureReader:
         numbers = {quote.page for quote in best}
         return _Scope([page for page in self._pages if page.number in numbers], best) if best else None
 
-    def tally(self, kind: StructureKind, within: "_Scope") -> _Tally:
+    def tally(self, kind: StructureKind, within: "_Scope") -> Tally:
         """Find the parts of one kind."""
         if kind == "page":
             last = within.pages[-1:]
-            return _Tally(kind, "pages", len(within.pages), [self._page(page) for page in last])
+            return Tally(kind, "pages", len(within.pages), [self._page(page) for page in last])
         if kind in ("figure", "table"):
             return self._captioned(kind, within)
         if kind == "chart":
             charts = (quote for quote in within.quotes if quote.layout == "chart")
             parts = [_picture(quote) for quote in charts if not _PANEL.search(quote.caption or "")]
-            return _Tally(kind, "parser", len(parts), parts)
+            return Tally(kind, "parser", len(parts), parts)
         return self._headings(kind, within)
 
-    def _page(self, page: Page) -> _Part:
-        quotes = [
-            quote for quote in self._collection.page_quotes(self._document.name, page.number) if quote.retrievable
-        ]
-        return _Part("", None, quotes[-1] if quotes else None, page.label, page.number)
+    def _page(self, page: Page) -> Part:
+        last = next(reversed(self._quotes_on(page.number)), None)
+        return Part("", None, last, page.label, page.number)
+
+    def _quotes_on(self, page: int) -> list[Quote]:
+        return [quote for quote in self._collection.page_quotes(self._document.name, page) if quote.retrievable]
 
     @staticmethod
-    def _captioned(kind: StructureKind, within: "_Scope") -> _Tally:
+    def _captioned(kind: StructureKind, within: "_Scope") -> Tally:
         """Parts with numbered captions, each number once; and parts without a number that the parser found."""
-        numbered: dict[PlaceName, _Part] = {}
-        unnumbered: list[_Part] = []
+        numbered: dict[PlaceName, Part] = {}
+        unnumbered: list[Part] = []
         for quote in within.quotes:
             caption = quote.text if quote.layout == "caption" else quote.caption or ""
             label = caption_label(caption)
@@ -265,17 +249,17 @@ class _StructureReader:
                 if known_part is None or (
                     quote.layout == "caption" and known_part.quote and known_part.quote.layout != "caption"
                 ):
-                    numbered[label] = _Part(single_spaced(caption), label, quote, quote.page_label, quote.page)
+                    numbered[label] = Part(single_spaced(caption), label, quote, quote.page_label, quote.page)
             if label is None and quote.layout in _LAYOUTS[kind] and not _PANEL.search(caption):
                 unnumbered.append(_picture(quote))
         if not numbered:
-            return _Tally(kind, "parser", len(unnumbered), unnumbered)
-        return _Tally(kind, "captions", len(numbered), list(numbered.values()), unnumbered)
+            return Tally(kind, "parser", len(unnumbered), unnumbered)
+        return Tally(kind, "captions", len(numbered), list(numbered.values()), unnumbered)
 
-    def _headings(self, kind: StructureKind, within: "_Scope") -> _Tally:
+    def _headings(self, kind: StructureKind, within: "_Scope") -> Tally:
         titles = [quote for quote in within.quotes if quote.layout == "title"]
         if kind == "heading":
-            return _Tally(kind, "parser", len(titles), [_heading(quote, None) for quote in titles])
+            return Tally(kind, "parser", len(titles), [_heading(quote, None) for quote in titles])
         if kind == "appendix":
             return self._appendices(titles)
         outline = Outline(self._all_pages)
@@ -288,23 +272,23 @@ class _StructureReader:
             if (heading.quote.id in ids if heading.quote else heading.page in on_pages)
         ]
         if len(numbers) > 1:
-            return _Tally(kind, "numbers" if chapters.is_complete else "parser", len(numbered), numbered)
+            return Tally(kind, "numbers" if chapters.is_complete else "parser", len(numbered), numbered)
         named = chapters.outline if kind == "chapter" else outline.outermost
         outlined = [part for part in self._outline(titles, within) if part.name in named]
         if outlined:
-            return _Tally(kind, "outline" if outline.is_sure else "parser", len(outlined), outlined)
+            return Tally(kind, "outline" if outline.is_sure else "parser", len(outlined), outlined)
         if kind == "section" and not numbered:
-            return _Tally("heading", "parser", len(titles), [_heading(quote, None) for quote in titles])
+            return Tally("heading", "parser", len(titles), [_heading(quote, None) for quote in titles])
         # A document does not number its only chapter, so that the headings of its other chapters were not found.
-        return _Tally(kind, "parser", len(numbered), numbered)
+        return Tally(kind, "parser", len(numbered), numbered)
 
-    def _appendices(self, titles: Iterable[Quote]) -> _Tally:
+    def _appendices(self, titles: Iterable[Quote]) -> Tally:
         """Headings such as "Appendix A" and, after the references, those that begin with a letter ("B.1 Tests").
 
         Lettered ones count if no letter is missing before the last. If none has a letter, "Appendix" is the heading.
         """
-        by_number: dict[int, _Part] = {}
-        unnumbered: list[_Part] = []
+        by_number: dict[int, Part] = {}
+        unnumbered: list[Part] = []
         after_references, appendix = False, PlaceName("appendix")
         for quote in titles:
             names = self._names[quote.id]
@@ -318,12 +302,12 @@ class _StructureReader:
             elif appendix in names:
                 unnumbered.append(_heading(quote, None))
         if not by_number:
-            return _Tally("appendix", "parser", len(unnumbered[:1]), unnumbered[:1])
+            return Tally("appendix", "parser", len(unnumbered[:1]), unnumbered[:1])
         complete = set(by_number) == set(range(1, len(by_number) + 1))
-        return _Tally("appendix", "numbers" if complete else "parser", len(by_number), list(by_number.values()))
+        return Tally("appendix", "numbers" if complete else "parser", len(by_number), list(by_number.values()))
 
     @staticmethod
-    def _outline(titles: Sequence[Quote], within: "_Scope") -> Iterator[_Part]:
+    def _outline(titles: Sequence[Quote], within: "_Scope") -> Iterator[Part]:
         """The headings of the outline, each with the title quote of the same text on its page, if there is one.
 
         If a heading begins in the middle of a page, the section before it ends on that page, and precedes it there.
@@ -342,7 +326,7 @@ class _StructureReader:
                     same_title = (
                         title for title in titles_on_page if words(_NUMBER.sub("", title.text)) == heading_words
                     )
-                    yield _Part(heading, None, next(same_title, None), first.label, first.number)
+                    yield Part(heading, None, next(same_title, None), first.label, first.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,15 +340,17 @@ def _ends_section(name: PlaceName, names: Sequence[PlaceName]) -> bool:
     return name not in names and any(not name.encloses_chapters or place_name.encloses_chapters for place_name in names)
 
 
-def _numbered(heading: NumberedHeading, page_label: str) -> _Part:
-    part = _Part(single_spaced(heading.text), heading.name, heading.quote, page_label, heading.page)
+def _numbered(heading: NumberedHeading, page_label: str) -> Part:
+    part = Part(single_spaced(heading.text), heading.name, heading.quote, page_label, heading.page)
     # An inner heading shows that a chapter exists whose own heading was not found.
-    return replace(part, name=f"{heading.name.number}, known by {part.name}") if heading.is_inner else part
+    return (
+        replace(part, name=f"{heading.name.number}, known by {part.name}", is_inner=True) if heading.is_inner else part
+    )
 
 
-def _heading(quote: Quote, label: PlaceName | None) -> _Part:
-    return _Part(single_spaced(quote.text), label, quote, quote.page_label, quote.page)
+def _heading(quote: Quote, label: PlaceName | None) -> Part:
+    return Part(single_spaced(quote.text), label, quote, quote.page_label, quote.page)
 
 
-def _picture(quote: Quote) -> _Part:
-    return _Part(single_spaced(quote.caption or ""), None, quote, quote.page_label, quote.page)
+def _picture(quote: Quote) -> Part:
+    return Part(single_spaced(quote.caption or ""), None, quote, quote.page_label, quote.page)

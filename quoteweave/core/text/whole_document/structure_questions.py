@@ -8,7 +8,7 @@ decides (`states_number`). The words are data (`question_words.toml`, tables `st
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import get_args
 
@@ -17,6 +17,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.question_analysis import (
     MAX_ANALYSED_CHARACTERS,
+    QuestionAnalysis,
     analyse_question,
     interrogative_words,
     request_words,
@@ -28,6 +29,10 @@ from quoteweave.core.text.word_patterns import alternation
 
 MAX_PAGES = 10_000
 """The most pages of a range; a longer one is reduced to its first and last page."""
+# What the questions ask for, as `analyse_question` reads them: "combien d'annexes" reads as an amount.
+_ASKS = frozenset({"parts", "count", "amount", "statement"})
+_DIVISIONS: frozenset[StructureKind] = frozenset({"chapter", "section", "heading"})
+_PARTS: Mapping[str, StructureKind] = {"chapter": "chapter", "section": "section", "appendix": "appendix"}
 _ELIDED = lazy_regex(r"\bd['’]")  # "combien d'annexes"
 
 
@@ -40,15 +45,17 @@ def read_structure_request(question: str) -> StructureRequest | None:
     if len(question) > MAX_ANALYSED_CHARACTERS or labels_in(question):
         return None
     analysis = analyse_question(question)
-    if analysis.asks not in ("parts", "count", "amount", "statement"):  # "combien d'annexes" reads as an amount
-        return None
     patterns, (kinds, text) = _patterns(), _kinds_in(analysis.text)
+    part = None if kinds else _part_asked(text, analysis)
+    if part is not None or analysis.asks not in _ASKS:
+        return part
     counts = patterns["counts"].search(text) is not None
-    titled = None if kinds or not patterns["title of"].search(text) else _titled_kind(analysis.places)
-    kinds = kinds if titled is None else [titled]
+    titles_page = not kinds and patterns["title of"].search(text) and any(place.is_page for place in analysis.places)
+    kinds = ["heading"] if titles_page else kinds
     if not kinds or (counts and not patterns["counted parts"].search(text)):  # "How many documents have tables?"
         return None
-    names_kind = counts or titled or "heading" in kinds or patterns["names"].search(text) is not None
+    lists = patterns["parts asked"].search(text) and _DIVISIONS.issuperset(kinds)  # "What are the chapters?"
+    names_kind = counts or "heading" in kinds or lists or patterns["names"].search(text) is not None
     # "Which tables are shown?", but not "What is shown in the tables?"
     if not names_kind and not (patterns["exists"].search(text) and patterns["kind asked"].search(text)):
         return None
@@ -57,11 +64,8 @@ def read_structure_request(question: str) -> StructureRequest | None:
     places = tuple(place for place in places_in(analysis.text) if str(place) not in kinds)
     places = _long_range(analysis.text, places) or places
     says_document = bool(places) or any(patterns[name].search(text) for name in ("document", "page"))
-    for name in ("counts", "title of", "names", "exists", "heading", "page", "document", "besides"):
-        text = patterns[name].sub(" ", text)
-    remaining_words = [word for word in words(text, stem=False) if word not in request_words()]
-    naming_words = tuple(word for word in words(" ".join(remaining_words)) if word not in interrogative_words())
-    if naming_words and (titled is not None or not names_kind):  # as in "Which figures are given for 2015?"
+    naming_words = _naming_words(text)
+    if naming_words and (titles_page or not names_kind):  # as in "Which figures are given for 2015?"
         return None
     return StructureRequest(
         kinds=tuple(kinds),
@@ -72,16 +76,46 @@ def read_structure_request(question: str) -> StructureRequest | None:
     )
 
 
-def _titled_kind(places: Sequence[PlaceName]) -> StructureKind | None:
-    """What has the title that is asked for: "the title of slide 4" is a heading, "of chapter 4" that of a chapter."""
-    kinds = [place.kind for place in places]
-    return "heading" if any(place.is_page for place in places) else "chapter" if kinds == ["chapter"] else None
+def _naming_words(text: str) -> tuple[str, ...]:
+    """The stems of the words of a question that say nothing of structure, and so have to name the document."""
+    for name in ("counts", "title of", "called", "begins", "names", "exists", "heading", "page", "document", "besides"):
+        text = _patterns()[name].sub(" ", text)
+    remaining_words = [word for word in words(text, stem=False) if word not in request_words()]
+    return tuple(word for word in words(" ".join(remaining_words)) if word not in interrogative_words())
+
+
+def _part_asked(text: str, analysis: QuestionAnalysis) -> StructureRequest | None:
+    """What a question asks of one part, by its text without places: its heading, or whether the document has it.
+
+    "What is chapter 4 called?", "On what page does the appendix begin?" and "What is the last chapter?" ask for a
+    heading, "Show me the table of contents" for those of all chapters.
+    """
+    patterns, parts = _patterns(), {place.without_page for place in analysis.places}  # "on what page chapter 3 begins"
+    if len(parts) != 1 or _naming_words(text):
+        return None
+    (part,) = parts
+    if part == PlaceName("contents"):
+        shows = all(word in interrogative_words() or word in request_words() for word in words(text))
+        return StructureRequest(kinds=("chapter",), wants="names", places=(part,)) if shows else None
+    kind = _PARTS.get(part.kind)
+    if kind is None:
+        return None
+    if kind == "appendix" and analysis.asks == "yes_or_no":
+        return StructureRequest(kinds=(kind,), wants="names") if patterns["names"].search(text) else None
+    asks = any(patterns[name].search(text) for name in ("title of", "called", "begins"))
+    if not asks and not (part.number and patterns["is what"].fullmatch(text.strip(" \t\n?!.¿"))):
+        return None
+    return StructureRequest(kinds=(kind,), wants="names", places=(part,), says_document=True)
+
+
+def asks_contents(request: StructureRequest) -> bool:
+    """Whether a question asks for the table of contents."""
+    return [place.kind for place in request.places] == ["contents"]
 
 
 def asks_title(request: StructureRequest) -> bool:
-    """Whether a question asks for the title of one chapter: "What is the title of chapter 3?"."""
-    places = [place.kind for place in request.places]
-    return request.kinds == ("chapter",) and request.wants == "names" and places == ["chapter"]
+    """Whether a question asks for the heading of one part: "What is the title of chapter 3?"."""
+    return request.wants == "names" and [place.kind for place in request.places] == list(request.kinds)
 
 
 def _long_range(question: str, places: tuple[PlaceName, ...]) -> tuple[PlaceName, ...]:
@@ -132,8 +166,11 @@ def _alternatives() -> dict[str, str]:
     """The words of all languages as alternatives of a pattern, by their meaning."""
     tables = [language["structure"] for language in question_languages() if "structure" in language]
     kinds = get_args(StructureKind)
-    names = (*kinds, "counts", "names", "exists", "document", "besides", "numbers", "between")
-    alternatives = {name: alternation(word for table in tables for word in table.get(name, ())) for name in names}
+    names = (*kinds, "counts", "called", "begins", "is what", "parts asked", "names", "exists")
+    names = (*names, "document", "besides", "numbers", "between")
+    alternatives = {
+        name: alternation(word for table in tables for word in table.get(name.replace(" ", "_"), ())) for name in names
+    }
     title_of = alternation(word for table in tables for word in table.get("title_of", ()))
     alternatives["title of"] = rf"{title_of}(?=\W*(?:\w{{2,4}}\W+)?\Z)"  # an article may follow it
     alternatives["counted pages"] = rf"{alternatives['counts']}\s+{alternatives['page']}"

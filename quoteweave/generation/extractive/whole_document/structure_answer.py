@@ -84,7 +84,8 @@ def _paragraph(count: StructureCount, structure: DocumentStructure, context: Con
             within, number = f", of which {count.count} are asked about", pluralize(structure.pages, "page")
         return add_mark(f"{document} has {number}{within}", _mark(count.elements[-1], context))
     if asks_title(structure.request):
-        sentence = f"This is {structure.request.places[0].phrase} of {document}:"
+        place = structure.request.places[0]
+        sentence = f"This is {place.phrase if place.number else f'the {place.kind}'} of {document}:"
         return "\n".join([sentence, "", _line(count.elements[0], context)])
     sentence_of_count = f"The parser found {number}{within} in {document}"
     if count.basis in _BASES:
@@ -172,7 +173,7 @@ def _limited(structure: DocumentStructure) -> str:
 def _within(places: Sequence[PlaceName]) -> str:
     """The places as a phrase: ` on pages 3 to 10`, ` in chapter 3`; "" for the whole document."""
     numbers = _page_numbers(places)
-    if not places:
+    if not places or places[0].kind == "contents":
         return ""
     if len(numbers) == len(places):
         if len(numbers) == 1:
