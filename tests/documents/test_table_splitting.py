@@ -11,7 +11,7 @@ from quoteweave.documents.layout.analyse import analyse_layout
 from quoteweave.documents.layout.tables.aligned import aligned_tables
 from quoteweave.documents.layout.tables.cells import Table, cells_of
 from quoteweave.documents.layout.tables.heads import with_heads
-from quoteweave.documents.layout.tables.side_by_side import split_at_gutters
+from quoteweave.documents.layout.tables.splitting import split_at_gutters
 from quoteweave.documents.sources.lines import Line
 
 Rows = tuple[tuple[str, ...], ...]

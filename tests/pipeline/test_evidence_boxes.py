@@ -12,8 +12,7 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, GoldRegion, PageBoxes, Reference
 from quoteweave.core.records import Hit, Query, Quote
-from quoteweave.pipeline.runs.all_quotes import AllQuotes
-from quoteweave.pipeline.runs.answerer import EvidenceBoxes
+from quoteweave.pipeline.runs.answerer import AllQuotes, EvidenceBoxes
 from quoteweave.pipeline.window import Window
 
 CAPTION = "Table 1: Grain by month"

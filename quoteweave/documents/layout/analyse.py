@@ -17,7 +17,7 @@ from quoteweave.documents.layout.tables.cells import Table, cells_of, numbers_be
 from quoteweave.documents.layout.tables.heads import with_heads
 from quoteweave.documents.layout.tables.labelled import labelled_tables
 from quoteweave.documents.layout.tables.ruled import MAX_RULES, grid_tables, ruled_tables
-from quoteweave.documents.layout.tables.side_by_side import split_at_gutters
+from quoteweave.documents.layout.tables.splitting import split_at_gutters
 from quoteweave.documents.layout.tables.tagged import tagged_tables
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster

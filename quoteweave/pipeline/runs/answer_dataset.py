@@ -37,8 +37,7 @@ from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.pictures_for_models import CollectionPictures
 from quoteweave.pipeline.presets import load_preset
 from quoteweave.pipeline.runs import answerer
-from quoteweave.pipeline.runs.all_quotes import AllQuotes
-from quoteweave.pipeline.runs.answerer import Answerer, EvidenceBoxes, Predictor
+from quoteweave.pipeline.runs.answerer import AllQuotes, Answerer, EvidenceBoxes, Predictor
 from quoteweave.pipeline.runs.arrangement import PUBLISHED_SEED, no_collection
 from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file
 from quoteweave.pipeline.runs.dataset_pictures import (

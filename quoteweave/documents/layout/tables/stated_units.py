@@ -1,17 +1,33 @@
 """Gives tables the unit that stands above them: "Sales were as follows ($ in millions):".
 
 Without it a table's numbers are wrong by their scale for whoever sees the table alone: a search, an answer, a model.
+
+The unit may also be stated of all amounts of a chapter, in its heading or in a sentence: "Item 7. Discussion (amounts
+in millions)"; "All amounts are in thousands of euros, unless otherwise stated". Only of money is it certain that this
+holds: what a chapter counts or measures is in no such unit. It is given in the document's own words, with what they
+except, and where they stand.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import BODY_LAYOUTS, ENDS_OF_INTRODUCED, HEADERS_AND_FOOTERS, Quote
 from quoteweave.core.text.grammar import introduces
-from quoteweave.core.text.references.mentions import leading_label
-from quoteweave.core.text.units import stated_unit
-from quoteweave.documents.layout.tables.chapter_units import chapter_units
+from quoteweave.core.text.references.mentions import heading_names, leading_label
+from quoteweave.core.text.units import (
+    EXCEPTS,
+    currencies_in,
+    find_unit,
+    has_unscaled_money,
+    has_unscaled_money_in_cells,
+    names_money,
+    scales_named,
+    stated_unit,
+    states_scale,
+)
 
 MAX_ABOVE = 6
 """Quotes above a table, at most, that are looked at."""
@@ -85,3 +101,157 @@ def _unit_of_first_part(table: Quote, above: Sequence[Quote]) -> str | None:
             return quote.unit or stated_unit(quote.caption or "")
         is_first &= quote.layout in HEADERS_AND_FOOTERS
     return None
+
+
+MAX_HEADING = 250
+"""The most characters of a heading that states a unit, or ends what one states."""
+_BRACKET_AT_END = lazy_regex(r"\s*[(\[][^()\[\]]*[)\]]\.?$")
+_OPEN_BRACKET = lazy_regex(r"[(\[][^()\[\]]*$")
+_NOTES = lazy_regex(r"\bnotes to\b[^.]*\bstatements\b")
+_SENTENCE_END = lazy_regex(r"(?<=[.;])\s+")
+_AMOUNTS = (
+    r"(?:amounts|figures|sums|values|numbers"
+    r"|beträge|angaben|zahlen|werte|montants|chiffres|données|importes|cifras|cantidades)\b"
+)
+_NAMES_AMOUNTS = lazy_regex(rf"\b{_AMOUNTS}")
+# How a sentence about all amounts begins, in four languages; and what says that it is, if "all" does not.
+_ALL_AMOUNTS = lazy_regex(
+    r"[^\w\"'“”„«»‘’]*(?:(?:unless|except|sofern|soweit|sauf|salvo)\b[^,]*,\s+)?(?P<all>(?:alle?|tous|toutes|todos|todas)\s)?"
+    rf"(?:(?:the|die|les|los|las)\s)?(?:(?:monetary|dollar|financial|tabular)\s)?{_AMOUNTS}"
+)
+_OF_TABLE = lazy_regex(r"\b(?:tables?|below|following|tabellen?|tableaux?|folgend\w*|tablas?)\b")
+_OF_PART = lazy_regex(r"\b(?:section|note|chapter)\b")
+_OF_WHAT = lazy_regex(r"[^\W\d_]\s+(?:of|de)\s+|\bd[’']")
+# Of other times, as a number tells that is not "'000".
+_OF_ONE_TIME = lazy_regex(
+    r"\b(?:was|were|until|since|waren|bis|seit|étaient|jusqu\w*|depuis|eran|hasta|desde)\b|\b(?!000\b)\d"
+)
+# What names of rows of amounts of money are about.
+_OF_MONEY = lazy_regex(
+    r"\b(?:sales|revenues?|income|costs?|expenses?|profits?|loss(?:es)?|earnings|assets|liabilities|equity|cash|debts?"
+    r"|loans?|borrowings|receivables?|payables?|inventor(?:y|ies)|tax(?:es)?|depreciation|goodwill|dividends"
+    r"|umsatz\w*|erträge|aufwendungen|kosten|gewinn|verlust|vermögens\w*|eigenkapital|schulden|verbindlichkeiten"
+    r"|forderungen|vorräte|steuern|charges|produits|bénéfice|perte|actifs?|passifs?|capitaux|dettes|créances"
+    r"|stocks|impôts?|ventas|ingresos|gastos|beneficio|pérdidas?|activos?|pasivos?|patrimonio|deudas?)\b"
+)
+_COUNTS = lazy_regex(
+    r"\b(?:numbers?|no\.|employees|headcount|members|customers|stores|shops|ratios?|shares|anzahl|mitarbeiter\w*|nombre|effectifs?|número|empleados)(?!\w)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterUnit:
+    """What is stated of all amounts of a part of a document."""
+
+    unit: str
+    """In the document's words."""
+    place: str
+    part: PlaceName | None
+    """The part that it is of; None for all that follows."""
+    is_of_all: bool
+    """Whether it says so of all amounts, and is not just a heading."""
+
+    def holds_below(self, heading: str) -> bool:
+        """Whether it still holds under a heading, which may open the next part of its kind, or one that encloses it."""
+        names = heading_names(heading)
+        if not names or self.part is None:
+            return True
+        if names[0].kind in ("section", self.part.kind):  # for a number alone, "3.2", also of what encloses it
+            return self.part.kind != names[0].kind or self.part in names
+        return names[0].kind == "note" or self.part.encloses_chapters
+
+    def unit_of(self, quote: Quote) -> str | None:
+        """The unit of a quote whose amounts have none, and where it is stated; None where that is not certain."""
+        if quote.layout == "table":
+            applies = has_unscaled_money_in_cells(quote.text, self.unit) or (
+                self.is_of_all and _has_bare_amounts(quote)
+            )
+        else:
+            applies = quote.layout in BODY_LAYOUTS and has_unscaled_money(quote.text, self.unit)
+        return f"{self.unit}, as {self.place} states" if applies else None
+
+
+def chapter_units(quotes: Sequence[Quote]) -> Iterator[ChapterUnit | None]:
+    """Yield for each quote of a document, in reading order, what is stated of all amounts there; None for nothing."""
+    current: ChapterUnit | None = None
+    part: PlaceName | None = None
+    last: Quote | None = None
+    for at, quote in enumerate(quotes):
+        if quote.kind == "text" and quote.layout not in HEADERS_AND_FOOTERS:
+            names = heading_names(quote.text) if quote.layout == "title" and len(quote.text) <= MAX_HEADING else []
+            part = next((name for name in names if name.kind != "section"), part)
+            if current is not None and len(quote.text) <= MAX_HEADING and not current.holds_below(quote.text):
+                current = None
+            if current is not None and _has_other_scale(quote, current):
+                current = None
+            if states_scale(quote.text) or _OPEN_BRACKET.search(quote.text):
+                later_quotes = (quotes[number] for number in range(at + 1, len(quotes)))
+                following = next((later for later in later_quotes if later.layout not in HEADERS_AND_FOOTERS), None)
+                context = quote, last, following, part
+                current = _unit_in_heading(*context) or _unit_in_sentence(*context) or current
+            last = quote
+        elif quote.layout == "table":
+            last = quote
+        yield current
+
+
+def _has_other_scale(quote: Quote, current: ChapterUnit) -> bool:
+    """Whether a heading, or a sentence about amounts, states another scale, for what follows it."""
+    is_title = quote.layout == "title"
+    stated = [quote.text] if is_title else _SENTENCE_END.split(" ".join(quote.text.split()))
+    return any(
+        states_scale(text)
+        and (is_title or (_NAMES_AMOUNTS.search(text.casefold()) and not _OF_TABLE.search(text.casefold())))
+        and not scales_named(text) & scales_named(current.unit)
+        for text in stated
+    )
+
+
+def _unit_in_heading(
+    quote: Quote, last: Quote | None, following: Quote | None, part: PlaceName | None
+) -> ChapterUnit | None:
+    """What a heading states in a bracket at its end; it may go on, or the bracket may stand, in the next element."""
+    text, heading = " ".join(quote.text.split()), quote.text
+    if following is not None and following.layout in (*BODY_LAYOUTS, "title") and _OPEN_BRACKET.search(text):
+        text = f"{text} {' '.join(following.text.split())}"
+    is_bracket = text[:1] in "([" and following is not None and following.layout != "table"
+    if is_bracket and last is not None and last.layout == "title":
+        heading = last.text
+    unit = stated_unit(text) if len(text) <= MAX_HEADING and _BRACKET_AT_END.search(text) else None
+    names = heading_names(heading)
+    in_contents = quote.layout != "title" and part is not None and part.kind == "contents"
+    if unit is None or in_contents or not states_scale(unit) or not (names or _NOTES.search(heading.casefold())):
+        return None
+    return ChapterUnit(unit, _place_of(quote, heading), names[0] if names else part, is_of_all=False)
+
+
+def _unit_in_sentence(
+    quote: Quote, last: Quote | None, following: Quote | None, part: PlaceName | None
+) -> ChapterUnit | None:
+    """What a sentence states of all amounts; beside a table it may be of that alone."""
+    if any(neighbour is not None and neighbour.layout == "table" for neighbour in (last, following)):
+        return None
+    for sentence in _SENTENCE_END.split(" ".join(quote.text.split())):
+        folded = sentence.casefold()
+        amounts = _ALL_AMOUNTS.match(folded)
+        is_general = amounts is not None and (amounts["all"] or EXCEPTS.search(folded))
+        is_of_money = names_money(sentence) or not _OF_WHAT.search(folded)
+        is_of_other = _OF_TABLE.search(folded) or _OF_PART.search(folded) or _OF_ONE_TIME.search(folded)
+        if is_general and is_of_money and states_scale(sentence) and not is_of_other:
+            return ChapterUnit(sentence.strip("()[] ").rstrip(".;"), _place_of(quote), part, is_of_all=True)
+    return None
+
+
+def _place_of(quote: Quote, heading: str = "") -> str:
+    return quote.place if quote.has_pages else f"“{_BRACKET_AT_END.sub('', heading or quote.heading or quote.text)}”"
+
+
+def _has_bare_amounts(table: Quote) -> bool:
+    """Whether a table of money has neither a currency nor another unit, and does not say that it counts."""
+    rows = [line.casefold().split(" | ") for line in table.text.splitlines()]
+    return (
+        any(_OF_MONEY.search(name) for name, *_ in rows)
+        and not any(find_unit(cell.strip()) for row in rows for cell in row)
+        and not _COUNTS.search(table.text.casefold())
+        and not currencies_in(table.text)
+    )
