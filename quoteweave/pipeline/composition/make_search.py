@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from quoteweave.collection.collection import Collection
+from quoteweave.core.protocols import Expander, Reranker
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.pictures_for_models import CollectionPictures
 from quoteweave.pipeline.search import Search
@@ -67,10 +68,18 @@ def make_search(
     """
     terms = read_all_terms(settings) if terms is None else terms
     resources = resources_for(collection, settings, progress, terms)
-    names, expander, reranker = settings.retriever, None, None
-    retriever = make_fused(names, settings.fusion, collection, resources)
+    retriever = make_fused(settings.retriever, settings.fusion, collection, resources)
+    expander, reranker = make_search_steps(collection, settings, resources, chats)
+    return Search(retriever, expander=expander, reranker=reranker, explain=settings.explain, collection=collection)
+
+
+def make_search_steps(
+    collection: Collection, settings: RetrievalSettings, resources: Resources, chats: ChatModels
+) -> tuple[Expander | None, Reranker | None]:
+    """Make the configured expander and reranker; None for each that is not configured. Raises UsageError."""
+    expander, reranker = None, None
     if settings.expand:
-        expander = make_expander(settings.expand, names, collection, resources=resources, chats=chats)
+        expander = make_expander(settings.expand, settings.retriever, collection, resources=resources, chats=chats)
     if settings.rerank:
         reranker = make_reranker(settings.rerank, resources=resources, chats=chats)
-    return Search(retriever, expander=expander, reranker=reranker, explain=settings.explain, collection=collection)
+    return expander, reranker

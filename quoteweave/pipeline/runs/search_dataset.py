@@ -27,6 +27,7 @@ from quoteweave.index.lexical import FINGERPRINT
 from quoteweave.pipeline.composition.add_documents import add_documents
 from quoteweave.pipeline.composition.make_search import (
     lexical_fingerprints,
+    make_search_steps,
     name_chat_model,
     read_all_terms,
     resources_for,
@@ -37,8 +38,6 @@ from quoteweave.pipeline.runs.ranking import SCOPES, RememberingExpander, Search
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels
-from quoteweave.retrievers.make_expander import make_expander
-from quoteweave.retrievers.make_reranker import make_reranker
 from quoteweave.retrievers.make_retriever import SPARSE_RETRIEVERS, make_fused
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.retrievers.terms.terms import Terms
@@ -244,14 +243,13 @@ def make_run_search(
 
     Contexts are those of `ask`; with a published preset they are the ranking alone, like its authors'.
     """
-    names, expansion = settings.retriever, settings.expand
     resources = resources_for(collection, settings, progress, terms)
     # No notes here, as building the index already notes what a retriever sends.
-    retriever = make_fused(names, settings.fusion, collection, replace(resources, notify=lambda _: None))
-    expander = make_expander(expansion, names, collection, resources=resources, chats=chats) if expansion else None
-    if expander is not None and expansion != "rm3":  # the clauses of rm3 depend on the documents that are searched
+    silent = replace(resources, notify=lambda _: None)
+    retriever = make_fused(settings.retriever, settings.fusion, collection, silent)
+    expander, reranker = make_search_steps(collection, settings, resources, chats)
+    if expander is not None and settings.expand != "rm3":  # whose clauses depend on the documents that are searched
         expander = RememberingExpander(expander)
-    reranker = make_reranker(settings.rerank, resources=resources, chats=chats) if settings.rerank else None
     context_collection = collection if settings.preset is None else None
     return retriever, Search(retriever, expander=expander, reranker=reranker, collection=context_collection)
 
