@@ -13,6 +13,8 @@ from quoteweave.attribution.agent.runs import PAPER_DATASETS
 from quoteweave.cli.console import console, print_failures, print_json, printable
 from quoteweave.cli.eval.paid import (
     JudgingOptions,
+    JudgingWords,
+    VerdictFile,
     judge_and_keep,
     judgements_path,
     load_judged_items,
@@ -168,20 +170,9 @@ def _judge(
     judge_fields, path = {"model": judge.model.name, "prompt": judge.prompt}, judgements_path(run, out, ERRORS)
     cut = count_cut_texts(answer.paper_search for answer, _ in pairs if answer.paper_search is not None)
     cut_texts = pluralize(cut, "text of a search is", "texts of searches are")
-    paid = judge_and_keep(
-        judge,
-        ErrorVerdict,
-        judge_fields,
-        pairs,
-        run=run,
-        path=path,
-        out=out,
-        settings=settings,
-        options=options,
-        task="look at",
-        doing="looking",
-        warning=f"{cut_texts} cut to {MAX_CHARACTERS} characters where the judge sees them" if cut else None,
-    )
+    warning = f"{cut_texts} cut to {MAX_CHARACTERS} characters where the judge sees them" if cut else None
+    file = VerdictFile(run, path, ErrorVerdict, judge_fields, named=out is not None)
+    paid = judge_and_keep(judge, pairs, file, settings, options, JudgingWords("look at", "looking", warning))
     failed = {verdict.example: verdict.error or "" for verdict in paid.verdicts if verdict.kinds is None}
     head = {
         **judge_fields,

@@ -13,6 +13,7 @@ from quoteweave.cli.console import console, print_failures, print_json
 from quoteweave.cli.eval.paid import (
     JudgingOptions,
     PaidVerdicts,
+    VerdictFile,
     judge_and_keep,
     judgements_path,
     load_judged_items,
@@ -88,17 +89,8 @@ def judge(
         images=pictures_in(options.image_folder),
     )
     judge_fields = {"model": answer_judge.model.name, "prompt": answer_judge.prompt.sha256}
-    paid = judge_and_keep(
-        answer_judge,
-        AnswerVerdict,
-        judge_fields,
-        pairs,
-        run=run,
-        path=path,
-        out=out,
-        settings=settings,
-        options=options,
-    )
+    file = VerdictFile(run, path, AnswerVerdict, judge_fields, named=out is not None)
+    paid = judge_and_keep(answer_judge, pairs, file, settings, options)
     judging = summarise(paid)
     compared = None if human is None else agreement_with(human, paid.verdicts)
     head = {

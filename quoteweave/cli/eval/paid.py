@@ -27,22 +27,15 @@ from quoteweave.evaluation.judges.batch import (
     JudgingItem,
     JudgingPlan,
     V,
-    Verdict,
     judge_all,
     judging_items,
     plan_judging,
     read_verdicts,
 )
 from quoteweave.evaluation.judges.chat import MAX_QUOTE_CHARACTERS, count_cut
-from quoteweave.evaluation.scoring.matching import (
-    check_judged,
-    check_size,
-    dataset_notes,
-    match_predictions,
-    run_names_references,
-)
+from quoteweave.evaluation.scoring.matching import check_judged, dataset_notes, match_run
 from quoteweave.models.checkpoints import on_download
-from quoteweave.pipeline.composition.make_rag import make_chat
+from quoteweave.pipeline.composition.make_rag import require_chat
 from quoteweave.pipeline.settings import ChatSettings
 
 CITATIONS = "citations.jsonl"
@@ -82,10 +75,7 @@ def load_judged_items(run: Path, dataset: str, references: Path | None) -> list[
     examples = load_dataset(dataset, references)
     if all(example.task in ("choose_answer", "choose_source") for example in examples):
         raise UsageError(f"answers to {dataset} are letters, which eval score counts without a judge")
-    same_references = run_names_references(run, dataset, references)
-    predictions = match_predictions(examples, load_predictions(run), partial=True, same_references=same_references)
-    if not same_references:
-        check_size(dataset, examples, predictions)
+    predictions = match_run(run, dataset, references, examples, load_predictions(run), partial=True)
     print_notes(dataset_notes(run, dataset, references, examples, predictions))
     return judging_items(predictions, examples)
 
@@ -93,10 +83,7 @@ def load_judged_items(run: Path, dataset: str, references: Path | None) -> list[
 def make_judge_model(settings: ChatSettings, calls: Path | None) -> ChatModel:
     """Make the chat model that judges; `calls` is a folder that keeps its calls. Raises UsageError if none is named."""
     on_download(print_message)
-    model = make_chat(settings, calls)
-    if model is None:
-        raise UsageError("name the chat model with --model, or in QUOTEWEAVE_MODEL")
-    return model
+    return require_chat(settings, calls)
 
 
 def judge_price(settings: ChatSettings, usd_per_million: tuple[float, float] | None) -> Price | None:
@@ -187,53 +174,71 @@ class PaidVerdicts(Generic[V]):
     cost: JudgingCost
 
 
+@dataclass(frozen=True, slots=True)
+class VerdictFile(Generic[V]):
+    """The file that keeps a judge's verdicts on the answers of a run."""
+
+    run: Path
+    path: Path
+    kind: type[V]
+    judge_fields: Mapping[str, str]
+    """The judge's model and prompt."""
+    named: bool
+    """Whether the user named the file, which may then hold judgements of other answers."""
+
+    def read(self) -> dict[str, V]:
+        """Read the verdicts, by the ids of their examples. Raises what `read_verdicts` raises."""
+        return read_verdicts(self.path, self.kind, **self.judge_fields)
+
+
+class JudgingWords(NamedTuple):
+    """How a command says what its judge does, and what a judge should be known to lack."""
+
+    task: str = "judge"
+    doing: str = "judging"
+    warning: str | None = None
+
+
 def judge_and_keep(
     judge: JudgesAnswers[V],
-    kind: type[V],
-    judge_fields: Mapping[str, str],
     pairs: Sequence[JudgingItem],
-    *,
-    run: Path,
-    path: Path,
-    out: Path | None,
+    file: VerdictFile[V],
     settings: ChatSettings,
     options: JudgingOptions,
-    task: str = "judge",
-    doing: str = "judging",
-    warning: str | None = None,
+    wording: JudgingWords = JudgingWords(),
 ) -> PaidVerdicts[V]:
-    """Ask for the verdicts that `path` lacks, after confirmation, and keep each as it comes; return all of the answers.
+    """Ask for the verdicts that `file` lacks, after confirmation, and keep each as it comes; return all of the answers.
 
-    `judge_fields` are the judge's model and prompt. Raises DatasetError if there is nothing to judge, or if all
-    judgements in `path`, named by `out`, are of other answers.
+    Raises DatasetError if there is nothing to judge, or if all judgements in a named file are of other answers.
     """
     price = judge_price(settings, options.usd_per_million)
-    stored = read_verdicts(path, kind, **judge_fields)
+    stored = file.read()
     plan = plan_judging(judge, pairs, stored)
-    require_answers(plan, run)
-    if out is not None and not plan.done:
-        _refuse_other_judgements(out, run, [stored[example.id] for _, example in pairs if example.id in stored])
+    require_answers(plan, file.run)
+    if file.named and not plan.done:
+        _refuse_other_judgements(file, [stored[example.id] for _, example in pairs if example.id in stored])
     left = plan.left
     if left:
-        confirm_judging(plan, task, settings, price, yes=options.yes, warning=warning)
-        with open_for_append(path) as append:
+        confirm_judging(plan, wording.task, settings, price, yes=options.yes, warning=wording.warning)
+        with open_for_append(file.path) as append:
             # Read again, as another command may have judged these answers before this one could lock the file.
-            if (stored_now := read_verdicts(path, kind, **judge_fields)) != stored:
+            if (stored_now := file.read()) != stored:
                 left = plan_judging(judge, pairs, stored_now).left
                 print_judged_meanwhile(len(plan.left) - len(left))
-            _judge_left(judge, left, append, doing, options.concurrency)
-    verdicts = read_verdicts(path, kind, **judge_fields)
+            _judge_left(judge, left, append, wording.doing, options.concurrency)
+    verdicts = file.read()
     current = [verdicts[example.id] for answer, example in pairs if answer.error is None and example.id in verdicts]
     asked_ids = {example.id for _, example in left}
     cost = count_spent([verdict.usage for verdict in current if verdict.example in asked_ids], price)
     return PaidVerdicts(current, len(left), plan.no_answer, cost)
 
 
-def _refuse_other_judgements(out: Path, run: Path, stored: Sequence[Verdict]) -> None:
+def _refuse_other_judgements(file: VerdictFile[V], stored: Sequence[V]) -> None:
     """Raise DatasetError for a file whose judgements are all of other answers than this run's."""
     if any(not verdict.failed for verdict in stored):
         raise DatasetError(
-            f"{out} judges other answers to these questions than those of {run}; name another file with --out"
+            f"{file.path} judges other answers to these questions than those of {file.run}; "
+            "name another file with --out"
         )
 
 

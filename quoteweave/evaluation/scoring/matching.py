@@ -68,6 +68,26 @@ def _advice(problems: Sequence[str]) -> str:
     return "".join(f"; {way}" for problem, way in zip(problems, ways, strict=True) if problem)
 
 
+def match_run(
+    run: Path,
+    dataset: str,
+    references: Path | None,
+    examples: Sequence[Example],
+    predictions: Sequence[Prediction],
+    *,
+    partial: bool = False,
+) -> list[Prediction]:
+    """The predictions of a run over a dataset, in the order of the examples.
+
+    Raises what `match_predictions` and, unless the run's record names these references, `check_size` raise.
+    """
+    same_references = run_names_references(run, dataset, references)
+    matched = match_predictions(examples, predictions, partial=partial, same_references=same_references)
+    if not same_references:
+        check_size(dataset, examples, matched)
+    return matched
+
+
 def _check_setting(examples: Sequence[Example], predictions: Mapping[str, Prediction]) -> None:
     """Raise DatasetError if answers were made over more quotes than the examples have.
 

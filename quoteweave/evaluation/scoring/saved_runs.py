@@ -24,11 +24,9 @@ from quoteweave.evaluation.scoring.breakdowns import check_breakdowns
 from quoteweave.evaluation.scoring.comparison import Comparison, compare_scores
 from quoteweave.evaluation.scoring.matching import (
     check_judged,
-    check_size,
     dataset_notes,
-    match_predictions,
+    match_run,
     other_references,
-    run_names_references,
     select_scope,
 )
 from quoteweave.evaluation.scoring.notes import (
@@ -228,12 +226,8 @@ def load_run(request: ScoringRequest, examples: Sequence[Example] | None = None)
     examples = examples or load_dataset(request.dataset, request.references)
     try:
         scope_predictions = select_scope(load_predictions(request.run), request.scope)
-        same_references = run_names_references(request.run, request.dataset, request.references)
-        predictions = match_predictions(
-            examples, scope_predictions, partial=request.partial, same_references=same_references
-        )
-        if not same_references:
-            check_size(request.dataset, examples, predictions)
+        references, partial = request.references, request.partial
+        predictions = match_run(request.run, request.dataset, references, examples, scope_predictions, partial=partial)
     except DatasetError as error:
         messages = (
             str(error),

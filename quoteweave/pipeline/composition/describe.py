@@ -28,7 +28,7 @@ from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.chat.usage import TOKENS_PER_IMAGE, estimate_tokens
 from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.errors import CollectionError, EndpointError, EndpointUnreachable, UsageError
+from quoteweave.core.errors import CollectionError, EndpointError, EndpointUnreachable
 from quoteweave.core.files.jsonl import open_for_append
 from quoteweave.core.files.pictures import UnfitPicture
 from quoteweave.core.messages import pluralize
@@ -37,7 +37,7 @@ from quoteweave.core.records import Quote, Record
 from quoteweave.generation.chat_generator import ending_warnings
 from quoteweave.generation.prompt_pictures import encode
 from quoteweave.index.sync import sync_indexes
-from quoteweave.pipeline.composition.make_rag import make_chat
+from quoteweave.pipeline.composition.make_rag import require_chat
 from quoteweave.pipeline.composition.manage_indexes import update_indexes
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.settings import ChatSettings
@@ -282,7 +282,8 @@ def describe_collection(
     EndpointUnreachable after several failures in a row; CollectionLocked while another process writes; StorageError.
     """
     settings, options = (settings or ChatSettings()).with_environment(), options or DescribeOptions()
-    describer = _describer(collection, settings, options.calls)
+    model = require_chat(settings, options.calls)
+    describer = PictureDescriber(model, collection, prompts_folder=settings.prompts)
     survey = describer.survey()
     notes = _noted(survey.note, progress)
     pictures = list(survey.undescribed[: options.limit])
@@ -306,13 +307,6 @@ def describe_collection(
         notes=tuple(notes),
         index_notes=tuple(index_notes),
     )
-
-
-def _describer(collection: Collection, settings: ChatSettings, calls: Path | None) -> PictureDescriber:
-    model = make_chat(settings, calls)
-    if model is None:
-        raise UsageError("name the chat model with --model, or in QUOTEWEAVE_MODEL")
-    return PictureDescriber(model, collection, prompts_folder=settings.prompts)
 
 
 def _noted(note: str, progress: Progress) -> list[str]:

@@ -73,6 +73,14 @@ def make_chat(settings: ChatSettings, calls: Path | None = None) -> ChatModel | 
     return model if calls is None else CachedChat(model, calls)
 
 
+def require_chat(settings: ChatSettings, calls: Path | None = None) -> ChatModel:
+    """Make the chat model as `make_chat` does. Raises UsageError if none is named, too."""
+    model = make_chat(settings, calls)
+    if model is None:
+        raise UsageError("name the chat model with --model, or in QUOTEWEAVE_MODEL")
+    return model
+
+
 def make_generator(
     settings: ChatSettings,
     images: Collection | ImageSource | None = None,
