@@ -54,16 +54,12 @@ def shows_unread_text(picture: Raster, words: Sequence[Word]) -> bool:
     """
     if _have_run_together(words):
         return True
-    known = word_boxes(words)
-    return any(_count_letters(picture, known, by) >= MIN_LETTERS for by in SHRINKINGS)
+    return any(_count_in_rows(shapes) >= MIN_LETTERS for shapes in _shapes_of_any_size(picture, words))
 
 
 def is_likely_text(picture: Raster) -> bool:
     """Whether the image has letters, and is no photograph, which has shapes like them."""
-    unknown = word_boxes(())
-    return any(
-        count_in_text(shapes) >= MIN_LETTERS for by in SHRINKINGS for shapes in letter_shapes(picture, unknown, by)
-    )
+    return any(count_in_text(shapes) >= MIN_LETTERS for shapes in _shapes_of_any_size(picture, ()))
 
 
 def count_unread(picture: Raster, words: Sequence[Word]) -> int:
@@ -93,9 +89,11 @@ def _have_run_together(words: Sequence[Word]) -> bool:
     return sum(length for length in lengths if length > MAX_WORD_LETTERS) > RUN_TOGETHER * sum(lengths)
 
 
-def _count_letters(picture: Raster, known: Boxes, shrinking: int) -> int:
-    """The number of letter-sized shapes between two similar ones, outside the boxes that are known."""
-    return max(map(_count_in_rows, letter_shapes(picture, known, shrinking)))
+def _shapes_of_any_size(picture: Raster, words: Sequence[Word]) -> Iterator[Shapes]:
+    """The shapes of small and large letters outside the boxes of `words`."""
+    known = word_boxes(words)
+    for shrinking in SHRINKINGS:
+        yield from letter_shapes(picture, known, shrinking)
 
 
 def letter_shapes(picture: Raster, known: Boxes, shrinking: int) -> Iterator[Shapes]:
