@@ -1,14 +1,13 @@
 """Named settings of published experiments, fixed in `presets.toml`, as a configuration file could have them."""
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from typing import ClassVar, Literal
 
 from pydantic import Field, JsonValue, model_validator
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.files.toml import shipped_toml
 from quoteweave.core.messages import similar_names
 from quoteweave.core.records import Record
 
@@ -38,8 +37,8 @@ def list_presets() -> tuple[Preset, ...]:
     >>> [preset.name for preset in list_presets() if preset.kind == "retrieval"]
     ['mmdocir', 'mmdocir-ocr', 'mmdocir-mixed']
     """
-    text = (resources.files("quoteweave") / "pipeline" / "presets.toml").read_text("utf-8")
-    return tuple(Preset(name=name, **table) for name, table in tomllib.loads(text).items())
+    tables = shipped_toml("quoteweave.pipeline", "presets.toml")
+    return tuple(Preset(name=name, **table) for name, table in tables.items())
 
 
 def load_preset(name: str, *kinds: PresetKind) -> Preset:

@@ -1,15 +1,14 @@
 """The catalogue of models, `catalogue.toml`, and its rows as published experiments ran them, `published_rows.toml`."""
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from types import MappingProxyType
 from typing import Literal, Self
 
 from pydantic import Field
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.files.toml import shipped_toml
 from quoteweave.core.records import Record
 from quoteweave.models.checkpoints import DType
 
@@ -85,17 +84,16 @@ class ModelRow(Record):
 @cache
 def catalogue() -> Mapping[str, ModelRow]:
     """All rows of the catalogue by name, in the order of the file."""
-    text = resources.files("quoteweave.retrievers").joinpath("catalogue.toml").read_text("utf-8")
-    return MappingProxyType({name: ModelRow(name=name, **row) for name, row in tomllib.loads(text).items()})
+    rows = shipped_toml("quoteweave.retrievers", "catalogue.toml")
+    return MappingProxyType({name: ModelRow(name=name, **row) for name, row in rows.items()})
 
 
 @cache
 def published_rows(experiment: str) -> Mapping[str, ModelRow]:
     """The rows of an experiment by name, such as those of `mmdocir`, in the order of the file."""
-    text = resources.files("quoteweave.retrievers").joinpath("published_rows.toml").read_text("utf-8")
     rows = {
         name: ModelRow.model_validate({**catalogue()[name].model_dump(), **changes})
-        for name, changes in tomllib.loads(text)[experiment].items()
+        for name, changes in shipped_toml("quoteweave.retrievers", "published_rows.toml")[experiment].items()
     }
     return MappingProxyType(rows)
 

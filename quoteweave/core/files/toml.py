@@ -1,6 +1,7 @@
-"""Reads TOML that a user has written."""
+"""Reads TOML: what a user has written, and the tables of this package."""
 
 import tomllib
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -27,3 +28,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no TOML: {error}") from error
+
+
+def shipped_toml(package: str, name: str) -> dict[str, Any]:
+    """Read the tables of a TOML file that lies beside the modules of a package of ours."""
+    return tomllib.loads(resources.files(package).joinpath(name).read_text("utf-8"))

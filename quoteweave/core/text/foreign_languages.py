@@ -5,14 +5,13 @@ question in another language finds a word only in the same form; what it does no
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
 from itertools import pairwise
 from typing import Any, TypeVar
 
+from quoteweave.core.files.toml import shipped_toml
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import ENGLISH_STOP_WORDS, normalize_text, words
 
@@ -186,13 +185,12 @@ def foreign_asking(question: str, kinds: Iterable[Kind]) -> Iterator[tuple[Kind,
 
 @cache
 def _answer_tables() -> Mapping[str, Mapping[str, Any]]:
-    return tomllib.loads(resources.files(__package__).joinpath("foreign_answers.toml").read_text("utf-8"))
+    return shipped_toml(__package__, "foreign_answers.toml")
 
 
 @cache
 def foreign_languages() -> Mapping[str, ForeignLanguage]:
     """The data of each language, by its ISO 639-1 code."""
-    text = resources.files(__package__).joinpath("foreign_languages.toml").read_text("utf-8")
     return {
         code: ForeignLanguage(
             codes=frozenset({code}),
@@ -205,7 +203,7 @@ def foreign_languages() -> Mapping[str, ForeignLanguage]:
             has_capital_nouns=table.get("has_capital_nouns", False),
             participle=table.get("participle", ""),
         )
-        for code, table in tomllib.loads(text).items()
+        for code, table in shipped_toml(__package__, "foreign_languages.toml").items()
     }
 
 

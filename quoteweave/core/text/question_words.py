@@ -1,13 +1,12 @@
 """The words with which questions say what they look for (`question_words.toml`), and those that ask what is denied."""
 
 import re
-import tomllib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
 from typing import Any
 
+from quoteweave.core.files.toml import shipped_toml
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.foreign_languages import foreign_function_words, foreign_language
 from quoteweave.core.text.tokens import words
@@ -104,8 +103,7 @@ def _quantities() -> list[Quantity]:
 @cache
 def question_languages() -> list[dict[str, Any]]:
     """The tables of all languages, one for each."""
-    text = resources.files(__package__).joinpath("question_words.toml").read_text("utf-8")
-    return list(tomllib.loads(text).values())
+    return list(shipped_toml(__package__, "question_words.toml").values())
 
 
 def question_entries(key: str, subkey: str | None = None) -> list[Any]:

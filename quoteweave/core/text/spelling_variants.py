@@ -1,11 +1,10 @@
 """British and American spellings: finds the other spelling of a word, by rule or in `spelling_variants.toml`."""
 
 import re
-import tomllib
 from collections.abc import Iterable
 from functools import cache
-from importlib import resources
 
+from quoteweave.core.files.toml import shipped_toml
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 
@@ -73,6 +72,5 @@ def _is_name(word: re.Match[str], question: str) -> bool:
 @cache
 def _spellings() -> dict[str, str]:
     """The other spelling of each word of the list, by its stem."""
-    text = resources.files(__package__).joinpath("spelling_variants.toml").read_text("utf-8")
-    pairs: list[list[str]] = tomllib.loads(text)["pairs"]
+    pairs: list[list[str]] = shipped_toml(__package__, "spelling_variants.toml")["pairs"]
     return {stem: variant for pair in pairs for spelling, variant in (pair, pair[::-1]) for stem in words(spelling)}

@@ -1,14 +1,13 @@
 """Rerankers, which put hits in a better order. Local models are rows of `rerankers.toml`."""
 
-import tomllib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache
-from importlib import resources
 from types import MappingProxyType
 from typing import Literal, Self
 
 from pydantic import Field
 
+from quoteweave.core.files.toml import shipped_toml
 from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query, Quote, Record
 from quoteweave.models.checkpoints import DType
@@ -43,8 +42,8 @@ class RerankerRow(Record):
 @cache
 def reranker_rows() -> Mapping[str, RerankerRow]:
     """All local rerankers by name, in the order of the file."""
-    text = resources.files("quoteweave.retrievers.rerankers").joinpath("rerankers.toml").read_text("utf-8")
-    return MappingProxyType({name: RerankerRow(name=name, **row) for name, row in tomllib.loads(text).items()})
+    rows = shipped_toml("quoteweave.retrievers.rerankers", "rerankers.toml")
+    return MappingProxyType({name: RerankerRow(name=name, **row) for name, row in rows.items()})
 
 
 def reranker_row_for_path(checkpoint: str) -> RerankerRow:

@@ -4,13 +4,12 @@ The words are data (`reference_words.toml`), by language; `mentions` finds and n
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
 
+from quoteweave.core.files.toml import shipped_toml
 from quoteweave.core.place_names import LAST, UNREAD, PlaceName
 from quoteweave.core.text.references.numerals import HAN_NUMERALS, ROMAN, Numerals
 from quoteweave.core.text.word_patterns import MentionPattern, alternation, without_case
@@ -85,8 +84,7 @@ class ReferenceWords:
 @cache
 def reference_words() -> ReferenceWords:
     """Read the words of all languages."""
-    text = resources.files(__package__).joinpath("reference_words.toml").read_text("utf-8")
-    tables = _LanguageTables(languages := list(tomllib.loads(text).values()))
+    tables = _LanguageTables(languages := list(shipped_toml(__package__, "reference_words.toml").values()))
     numbers, ordinals = tables.counted("numbers"), tables.counted("ordinals") | tables.counted("masculine")
     for from_end, key in enumerate(("last", "next_to_last", "third_to_last"), 1):
         ordinals |= dict.fromkeys(tables.all_of(key), -from_end)

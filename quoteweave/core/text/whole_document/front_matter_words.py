@@ -1,18 +1,16 @@
 """The words with which people ask for front matter, and words in front matter (`front_matter.toml`), by language."""
 
-import tomllib
 from functools import cache
-from importlib import resources
 from typing import Any
 
+from quoteweave.core.files.toml import shipped_toml
 from quoteweave.core.text.word_patterns import alternation
 
 
 @cache
 def front_matter_languages() -> list[dict[str, Any]]:
     """The tables of all languages."""
-    text = resources.files(__package__).joinpath("front_matter.toml").read_text("utf-8")
-    return list(tomllib.loads(text).values())
+    return list(shipped_toml(__package__, "front_matter.toml").values())
 
 
 @cache
