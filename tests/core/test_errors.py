@@ -76,7 +76,7 @@ COMMAND = re.compile(
 )
 TERMINAL_ONLY = {
     *("documents/discovery.py", "documents/ingest.py", "server/run.py"),
-    *(f"pipeline/composition/{name}.py" for name in ("manage_indexes", "describe")),
+    "pipeline/composition/manage_indexes.py",
     *(f"pipeline/runs/{name}.py" for name in ("answer_dataset", "config")),
 }
 """Files with messages that the command line and the start of a server can meet, and no request to one."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.confidence import GIVEN_QUOTES, Calibration, load_calibration, model_name, retriever_name
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import UsageError, by_setting, join_ways
 from quoteweave.core.examples import Example, Spending, Task
 from quoteweave.core.protocols import ChatModel, ClaimChecker, Generator, SentenceScorer
 from quoteweave.core.records import Filter
@@ -77,7 +77,10 @@ def require_chat(settings: ChatSettings, calls: Path | None = None) -> ChatModel
     """Make the chat model as `make_chat` does. Raises UsageError if none is named, too."""
     model = make_chat(settings, calls)
     if model is None:
-        raise UsageError("name the chat model with --model, or in QUOTEWEAVE_MODEL")
+        raise UsageError(
+            "no chat model is named",
+            remedy=join_ways(by_setting("name one: {}", "model"), "name one in QUOTEWEAVE_MODEL"),
+        )
     return model
 
 
