@@ -30,8 +30,8 @@ from quoteweave.core.messages import similar_names
 from quoteweave.core.records import Record
 from quoteweave.core.urls import without_secrets
 from quoteweave.index.kinds import MULTI_VECTOR_KINDS, SINGLE_VECTOR_KINDS
+from quoteweave.models.checkpoints import DType
 
-Dtype = Literal["float32", "float16", "bfloat16"]
 SpecView = TextView | Literal["mixed"]
 Experiment = Literal["mmdocir"]
 
@@ -45,7 +45,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "kind": (*SINGLE_VECTOR_KINDS, *MULTI_VECTOR_KINDS),
     "unit": get_args(Unit),
     "view": (*get_args(TextView), "mixed"),
-    "dtype": get_args(Dtype),
+    "dtype": get_args(DType),
     "experiment": get_args(Experiment),
 }
 
@@ -76,7 +76,7 @@ class RetrieverSpec(Record):
     kind: str | None = Field(default=None, description="kind of index, such as flat or hnsw")
     unit: Unit = Field(default="quote", description="what gets one entry in the index")
     view: SpecView | None = Field(default=None, description="how image quotes are shown to the encoder")
-    dtype: Dtype | None = Field(default=None, description="number type that the model computes in")
+    dtype: DType | None = Field(default=None, description="number type that the model computes in")
     experiment: Experiment | None = Field(
         default=None, description="published experiment whose row of the model is used"
     )

@@ -10,8 +10,9 @@ from quoteweave.core.answers import Context, Usage
 from quoteweave.core.chat.completions import Completion
 from quoteweave.core.chat.usage import TOKENS_PER_IMAGE, estimate_tokens
 from quoteweave.core.errors import DatasetError, EndpointRefused, EndpointUnreachable, StorageError, UsageError
-from quoteweave.evaluation.judges.answer_judges import NO_ANSWER, AnswerJudge
+from quoteweave.evaluation.judges.answer_judges import AnswerJudge
 from quoteweave.evaluation.judges.batch import MAX_CONSECUTIVE_FAILURES, judge_all, judging_items, plan_judging
+from quoteweave.evaluation.judges.chat import NO_ANSWER
 from quoteweave.evaluation.judges.judgements import ASPECTS, AnswerVerdict
 from quoteweave.testing import FakeChat
 

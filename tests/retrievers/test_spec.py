@@ -8,7 +8,8 @@ from quoteweave.collection.views import TextView, Unit
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import similar_names
 from quoteweave.index.kinds import MULTI_VECTOR_KINDS, SINGLE_VECTOR_KINDS
-from quoteweave.retrievers.spec import Dtype, RetrieverSpec, parse_spec
+from quoteweave.models.checkpoints import DType
+from quoteweave.retrievers.spec import RetrieverSpec, parse_spec
 
 NAMES = st.sampled_from(["bge", "colpali", "qwen3-embedding-0.6b"])
 PATHS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs"]), min_size=1, max_size=20).map(
@@ -26,7 +27,7 @@ SPECS = st.builds(
     input_types=st.none() | st.sampled_from([("query", "passage"), ("search_query", "search_document")]),
     query_model=st.none() | NAMES,
     dimensions=st.none() | st.integers(1, 9999),
-    dtype=st.none() | st.sampled_from(get_args(Dtype)),
+    dtype=st.none() | st.sampled_from(get_args(DType)),
 )
 
 

@@ -16,6 +16,7 @@ from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import mark_name
 from quoteweave.evaluation.judges.batch import JudgeRequest
 from quoteweave.evaluation.judges.chat import (
+    NO_ANSWER,
     ImageReader,
     Message,
     NamedQuote,
@@ -32,7 +33,6 @@ from quoteweave.evaluation.text.responses import answer_of, citations, cited_box
 
 PROMPT = "judge"
 SCALE = tuple(float(score) for score in range(MAX_SCORE + 1))
-NO_ANSWER = "(there is no answer)"
 NO_GOLD = "(the dataset gives none)"
 QUOTE_FIELDS = ("text_quotes", "image_quotes")
 

@@ -22,6 +22,8 @@ ImageReader = Callable[[str], bytes]
 
 Part = Mapping[str, object]
 NamedQuote = tuple[str, Quote]
+NO_ANSWER = "(there is no answer)"
+"""What a judge is shown in place of an empty answer."""
 MAX_QUOTE_CHARACTERS = 6_000
 """The most characters of a quote that are shown."""
 _MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif"}

@@ -20,10 +20,10 @@ from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import CitedSentence, EvidenceJudge, Grade, Splitter
 from quoteweave.core.records import Quote, Record
 from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan, judge_concurrently
+from quoteweave.evaluation.judges.chat import NO_ANSWER
 from quoteweave.evaluation.text.responses import answer_of
 from quoteweave.evaluation.text.source_marks import item_name
 
-NO_ANSWER = "(there is no answer)"
 SUPPORT_SCALE, RELEVANCE_SCALE, ACCURACY_SCALE = (0.0, 0.5, 1.0), (0.0, 1.0), (0.0, 1.0, 2.0)
 GRADE_FIELDS = ("support", "relevance", "accuracy")
 """Fields of the judge's replies, each of which has one of them."""

@@ -30,6 +30,7 @@ from quoteweave.evaluation.scoring.matching import (
     select_scope,
 )
 from quoteweave.evaluation.scoring.notes import (
+    WORD_FIGURES,
     answer_notes,
     box_notes,
     failed_verdict_notes,
@@ -62,8 +63,6 @@ DEFAULT_GRAMMAR: Mapping[Convention, MarkGrammar] = {"published": "published", "
 """The grammar of marks that each convention uses by default."""
 
 QUOTE_SELECTION_ONLY = ("quote_selection",)
-WORD_FIGURES = ("bleu", "rouge_l.f1")
-"""Figures that the published convention does not compute for datasets with short gold answers."""
 HEADLINE = (
     *("image.f1.pooled", "text.f1.pooled", "overall.f1"),
     *(f"judge.{aspect}" for aspect in (*ASPECTS, "average")),
