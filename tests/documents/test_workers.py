@@ -181,14 +181,14 @@ def quickly(steps: list[int], _sheets: int) -> Iterator[str]:
 
 
 def test_what_takes_less_does_the_one_step_that_exceeded_a_limit() -> None:
-    limits = ProcessLimits(seconds=0.1)
+    limits = ProcessLimits(seconds=0.05)
     with WorkerPool(1) as workers:
         steps = RetriedTask(workers, limits, takes_long_over_two, [1, 2, 3], 2, after_limit=quickly)
         assert steps.wait() == ["all of 1", "less of 2", "all of 3"]
         in_vain = RetriedTask(workers, limits, takes_long_over_two, [1, 2, 3], 2, after_limit=takes_long_over_two)
         done = in_vain.wait()
         assert (done[0], done[2]) == ("all of 1", "all of 3")
-        why = "it ran out of time: reading takes more than the 0.8 seconds that it may take with OCR; allow more"
+        why = "it ran out of time: reading takes more than the 0.4 seconds that it may take with OCR; allow more"
         assert done[1].startswith(why)
         of_sheet = RetriedTask(workers, limits, takes_long_over_two, [1, 2], 1, after_limit=quickly)
         assert of_sheet.wait()[1].startswith("it ran out of time"), "which would take as long without tiles"
@@ -203,11 +203,11 @@ def reads_a_large_picture_first(steps: list[int]) -> Iterator[int]:
 
 
 def test_the_time_for_a_large_picture_is_for_that_alone() -> None:
-    limits = ProcessLimits(seconds=0.5)
+    limits = ProcessLimits(seconds=0.25)
     with WorkerPool(1) as workers:
         steps = RetriedTask(workers, limits, reads_a_large_picture_first, [1, 2])
         steps.wait()
-    assert 0.4 < steps.seconds < 1.5  # 2 seconds, which count a quarter, and not 16
+    assert 0.2 < steps.seconds < 0.75  # 1 second, which counts a quarter, and not 8
 
 
 def hoards(step: int) -> Iterator[int]:
