@@ -43,23 +43,50 @@ def raw_pdf(path: Path, objects: Sequence[str | bytes]) -> Path:
     return path
 
 
-def one_page_pdf(path: Path, content: str, *, page: str = "/MediaBox [0 0 612 792]", count: int = 1) -> Path:
-    """A page with that content stream and these entries; /F1 is Helvetica whose capitals say Hebrew letters."""
-    letters = "".join(f"<{ord('A') + i:02x}> <{0x5D0 + i:04x}>\n" for i in range(26))
-    hebrew = (
-        f"begincmap\n1 begincodespacerange <00> <ff> endcodespacerange\n26 beginbfchar\n{letters}endbfchar\nendcmap"
-    )
+LETTER = "/MediaBox [0 0 612 792]"
+HELVETICA = "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>"
+
+
+def page_pdf(
+    path: Path,
+    content: str,
+    *objects: str | bytes,
+    page: str = LETTER,
+    resources: str = "/Font <</F1 5 0 R>>",
+    kids: str = "3 0 R",
+    count: int = 1,
+    catalogue: str = "",
+) -> Path:
+    """A page with that content stream, these entries and resources; `objects` are numbered from 5."""
     return raw_pdf(
         path,
         [
-            "<</Type /Catalog /Pages 2 0 R>>",
-            f"<</Type /Pages /Kids [3 0 R] /Count {count}>>",
-            f"<</Type /Page /Parent 2 0 R {page} /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>",
+            f"<</Type /Catalog /Pages 2 0 R {catalogue}>>",
+            f"<</Type /Pages /Kids [{kids}] /Count {count}>>",
+            f"<</Type /Page /Parent 2 0 R {page} /Contents 4 0 R /Resources <<{resources}>>>>",
             stream(content),
-            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R>>",
-            stream(hebrew),
+            *objects,
         ],
     )
+
+
+def renaming_pdf(path: Path, content: str, names: Mapping[str, str], *, page: str = LETTER) -> Path:
+    """A page whose font /F1, Helvetica, says that these letters are others: UTF-16 in hexadecimal."""
+    rows = "".join(f"<{ord(letter):02x}> <{name}>\n" for letter, name in names.items())
+    codes = f"1 begincodespacerange <00> <ff> endcodespacerange\n{len(names)} beginbfchar\n{rows}endbfchar"
+    font = HELVETICA.replace(">>", " /ToUnicode 6 0 R>>")
+    return page_pdf(path, content, font, stream(f"begincmap\n{codes}\nendcmap"), page=page)
+
+
+def one_page_pdf(path: Path, content: str, *, page: str = LETTER) -> Path:
+    """A page with that content stream and these entries; /F1 is Helvetica whose capitals say Hebrew letters."""
+    return renaming_pdf(path, content, {chr(ord("A") + i): f"{0x5D0 + i:04x}" for i in range(26)}, page=page)
+
+
+def half_broken_pdf(path: Path) -> Path:
+    """Two pages, of which the first is none."""
+    content = "BT /F1 12 Tf 100 600 Td (The second page can be read.) Tj ET"
+    return page_pdf(path, content, HELVETICA, "(no page)", kids="6 0 R 3 0 R", count=2)
 
 
 def stream(content: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from made_files import raw_pdf, stream
+from made_files import HELVETICA, LETTER, page_pdf
 
 Text = tuple[float, float, str]
 """Points from the left and from the bottom, and the text; its place in the page's texts is its marked content."""
@@ -20,14 +20,6 @@ def tagged_pdf(
     """
     marked = [f"/P <</MCID {number}>> BDC {_shown(text)} EMC" for number, text in enumerate(texts)]
     content = f"{drawn} BT /F1 10 Tf " + " ".join([*marked, *map(_shown, loose)]) + " ET"
-    objects = [
-        "<</Type /Catalog /Pages 2 0 R /MarkInfo <</Marked true>> /StructTreeRoot 6 0 R>>",
-        "<</Type /Pages /Kids [3 0 R] /Count 1>>",
-        "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /StructParents 0 "
-        "/Resources <</Font <</F1 5 0 R>>>>>>",
-        stream(content),
-        "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>",
-    ]
     elements: list[str] = []
     parent_of: dict[int, int] = {}
 
@@ -57,7 +49,8 @@ def tagged_pdf(
         f"<</Type /StructTreeRoot /K [{kids}] /RoleMap <<{roles}>> /ParentTree <</Nums [0 [{parents}]]>> "
         "/ParentTreeNextKey 1>>"
     )
-    return raw_pdf(path, [*objects, root, *elements])
+    catalogue, page = "/MarkInfo <</Marked true>> /StructTreeRoot 6 0 R", f"{LETTER} /StructParents 0"
+    return page_pdf(path, content, HELVETICA, root, *elements, page=page, catalogue=catalogue)
 
 
 def _shown(text: Text) -> str:

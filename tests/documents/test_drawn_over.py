@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from made_files import one_page_pdf, raw_pdf, stream
+from made_files import HELVETICA, LETTER, one_page_pdf, page_pdf
 
 from quoteweave.documents.sources.drawn import covered, in_one_place, objects, strikes
 from quoteweave.documents.sources.pdf import open_pdf
@@ -147,15 +147,7 @@ def test_words_under_a_note_are_told(tmp_path: Path) -> None:
     note = "<</Type /Annot /Subtype /FreeText /Rect [114 596 136 610] /Contents (80) /AP <</N 7 0 R>>>>"
     appearance = "1 g 0 0 22 14 re f BT 0 g /F1 10 Tf 2.7 4 Td (80) Tj ET"
     form = f"<</Subtype /Form /BBox [0 0 22 14] /Resources <</Font <</F1 5 0 R>>>> /Length {len(appearance)}>>"
-    objects = [
-        "<</Type /Catalog /Pages 2 0 R>>",
-        "<</Type /Pages /Kids [3 0 R] /Count 1>>",
-        f"<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Annots [{note}]"
-        " /Resources <</Font <</F1 5 0 R>>>>>>",
-        stream(OLD),
-        "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>",
-        "null",
-        f"{form}\nstream\n{appearance}\nendstream",
-    ]
-    with open_pdf(raw_pdf(tmp_path / "a.pdf", objects), None) as pages:
+    shown = f"{form}\nstream\n{appearance}\nendstream"
+    path = page_pdf(tmp_path / "a.pdf", OLD, HELVETICA, "null", shown, page=f"{LETTER} /Annots [{note}]")
+    with open_pdf(path, None) as pages:
         assert pages.read(0).warnings == ("page 1 has words under notes or form fields, which were read: 1",)

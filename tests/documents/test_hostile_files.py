@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from made_files import PROSE, one_page_pdf, pdf, picture, png_that_claims, raw_pdf, stream, tiff_that_claims, write
+from made_files import (
+    HELVETICA,
+    PROSE,
+    one_page_pdf,
+    page_pdf,
+    pdf,
+    picture,
+    png_that_claims,
+    raw_pdf,
+    tiff_that_claims,
+    write,
+)
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
@@ -72,7 +83,7 @@ def make_refused(folder: Path) -> None:
     (folder / "noise.pdf").write_bytes(bytes(range(256)) * 40)
     (folder / "only-a-header.pdf").write_bytes(b"%PDF-1.7\n" + b"\x00" * 3000)
     raw_pdf(folder / "own-parent.pdf", ["<</Type /Catalog /Pages 2 0 R>>", "<</Type /Pages /Kids [2 0 R] /Count 3>>"])
-    one_page_pdf(folder / "million-pages.pdf", "", count=1_000_000)
+    page_pdf(folder / "million-pages.pdf", "", HELVETICA, count=1_000_000)
     (folder / "bomb.png").write_bytes(png_that_claims(60_000, 60_000))
     (folder / "bomb.tiff").write_bytes(tiff_that_claims((60_000, 60_000)))
     (folder / "truncated.jpg").write_bytes(picture(folder / "truncated.jpg").read_bytes()[:50])
@@ -180,17 +191,9 @@ def test_a_page_of_unbelievable_shape_is_read_or_refused(tmp_path: Path) -> None
 
 
 def test_names_in_a_pdf_are_only_names(tmp_path: Path) -> None:
-    raw_pdf(
-        tmp_path / "a.pdf",
-        [
-            "<</Type /Catalog /Pages 2 0 R /OpenAction <</S /JavaScript /JS (app.alert\\(1\\))>>"
-            " /PageLabels <</Nums [0 <</P (<script>\\000)>>]>>>>",
-            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
-            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>",
-            stream(TEXT.format("words on a page of strange label")),
-            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>",
-        ],
-    )
+    catalogue = "/OpenAction <</S /JavaScript /JS (app.alert\\(1\\))>> /PageLabels <</Nums [0 <</P (<script>\\000)>>]>>"
+    content = TEXT.format("words on a page of strange label")
+    page_pdf(tmp_path / "a.pdf", content, HELVETICA, catalogue=catalogue)
     with Collection.create(tmp_path / "c") as collection:
         report = add(collection, [tmp_path / "a.pdf"], AddOptions(settings=ParserSettings(ocr=False), processes=1))
         assert report.added == ("a.pdf",)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pypdfium2
 import pytest
-from made_files import PROSE, one_page_pdf, pdf, raw_pdf, stream
+from made_files import PROSE, half_broken_pdf, one_page_pdf, pdf, renaming_pdf
 from made_pages import canvas, ink_words, line, picture, prose, scatter
 from PIL import Image, ImageDraw
 
@@ -99,19 +99,8 @@ def test_a_hyphenated_word_stands_in_two_lines_though_its_quote_has_it_whole(tmp
 
 
 def test_ligatures_are_letters_as_in_quotes(tmp_path: Path) -> None:
-    cmap = (
-        "begincmap\n1 begincodespacerange <00> <ff> endcodespacerange\n2 beginbfchar\n"
-        f"<{ord('A'):02x}> <fb01>\n<{ord('B'):02x}> <006e>\nendbfchar\nendcmap"
-    )
-    objects = [
-        "<</Type /Catalog /Pages 2 0 R>>",
-        "<</Type /Pages /Kids [3 0 R] /Count 1>>",
-        f"<</Type /Page /Parent 2 0 R {PLAIN} /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>",
-        stream("BT /F1 20 Tf 100 600 Td (AB) Tj ET"),
-        "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R>>",
-        stream(cmap),
-    ]
-    assert [word.text for word in words_of(raw_pdf(tmp_path / "a.pdf", objects))] == ["fin"]
+    path = renaming_pdf(tmp_path / "a.pdf", "BT /F1 20 Tf 100 600 Td (AB) Tj ET", {"A": "fb01", "B": "006e"})
+    assert [word.text for word in words_of(path)] == ["fin"]
 
 
 @pytest.mark.parametrize("name", ["harbour-report.pdf", "two-column-paper.pdf", "visitor-guide.pdf"])
@@ -174,15 +163,7 @@ def test_what_ocr_reads_on_a_picture_follows_that_picture_and_is_placed_on_the_p
 
 
 def test_words_of_a_page_that_cannot_be_read_are_none_and_files_without_pages_have_no_words(tmp_path: Path) -> None:
-    objects = [
-        "<</Type /Catalog /Pages 2 0 R>>",
-        "<</Type /Pages /Kids [6 0 R 3 0 R] /Count 2>>",
-        f"<</Type /Page /Parent 2 0 R {PLAIN} /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>",
-        stream("BT /F1 12 Tf 100 600 Td (The second page can be read.) Tj ET"),
-        "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>",
-        "(no page)",
-    ]
-    found = parsed(raw_pdf(tmp_path / "a.pdf", objects))
+    found = parsed(half_broken_pdf(tmp_path / "a.pdf"))
     assert [(page.page, len(page.words)) for page in found.page_words] == [(0, 0), (1, 6)]
     for name, text in (("a.md", "# One\n\nTwo."), ("a.html", "<p>One"), ("a.txt", "One.")):
         (tmp_path / name).write_text(text)

@@ -5,7 +5,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_files import PROSE, jpeg_bytes, one_page_pdf, pdf, picture, raw_pdf, stream
+from made_files import (
+    HELVETICA,
+    PROSE,
+    half_broken_pdf,
+    jpeg_bytes,
+    one_page_pdf,
+    page_pdf,
+    pdf,
+    picture,
+    raw_pdf,
+)
 from PIL import Image
 
 from quoteweave.collection.stores.content import ImageStore
@@ -36,21 +46,6 @@ def parser(images: ImageStore) -> DocumentParser:
 
 def source_of(path: Path, images: ImageStore) -> SourceFile:
     return SourceFile(path.name, path, PLAIN, images)
-
-
-def half_broken_pdf(path: Path) -> Path:
-    """Two pages, of which the first is none."""
-    return raw_pdf(
-        path,
-        [
-            "<</Type /Catalog /Pages 2 0 R>>",
-            "<</Type /Pages /Kids [6 0 R 3 0 R] /Count 2>>",
-            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>",
-            stream("BT /F1 12 Tf 100 600 Td (The second page can be read.) Tj ET"),
-            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>",
-            "(no page)",
-        ],
-    )
 
 
 def test_each_format_is_read_its_own_way(tmp_path: Path, parser: DocumentParser) -> None:
@@ -165,8 +160,9 @@ def test_a_file_without_any_page_that_can_be_read_is_damaged(tmp_path: Path, par
 
 def test_a_file_may_claim_any_number_of_pages(tmp_path: Path, parser: DocumentParser) -> None:
     with pytest.raises(DamagedDocument, match=r"'a.pdf' says that it has 1000000 pages; split it"):
-        parser.parse(one_page_pdf(tmp_path / "a.pdf", "", count=1_000_000))
-    document = parser.parse(one_page_pdf(tmp_path / "b.pdf", "BT /F1 9 Tf 9 9 Td (one) Tj ET", count=MAX_PAGES // 100))
+        parser.parse(page_pdf(tmp_path / "a.pdf", "", HELVETICA, count=1_000_000))
+    content = "BT /F1 9 Tf 9 9 Td (one) Tj ET"
+    document = parser.parse(page_pdf(tmp_path / "b.pdf", content, HELVETICA, count=MAX_PAGES // 100))
     assert len(document.pages) == MAX_PAGES // 100
     assert len(document.warnings) == 21
     assert document.warnings[-1] == (

@@ -4,7 +4,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from made_files import PROSE, one_page_pdf, pdf, raw_pdf, stream
+from made_files import HELVETICA, PROSE, one_page_pdf, page_pdf, pdf, raw_pdf, renaming_pdf, stream
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DamagedDocument, DocumentError, EncryptedDocument
@@ -204,18 +204,8 @@ def test_text_of_no_size_is_told(tmp_path: Path, drawn: str) -> None:
 def test_text_of_no_size_within_a_form_is_told(tmp_path: Path) -> None:
     within = "BT /F1 12 Tf 72 600 Td (lost) Tj 0 -20 Td (too) Tj ET"
     form = "/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Matrix [0 0 0 0 9 9] /Resources <</Font <</F1 6 0 R>>>>"
-    page = "/Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R"
-    path = raw_pdf(
-        tmp_path / "a.pdf",
-        [
-            "<</Type /Catalog /Pages 2 0 R>>",
-            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
-            f"<<{page} /Resources <</XObject <</X 5 0 R>>>>>>",
-            stream("/X Do"),
-            f"<<{form} /Length {len(within)}>>\nstream\n{within}\nendstream",
-            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>",
-        ],
-    )
+    drawn = f"<<{form} /Length {len(within)}>>\nstream\n{within}\nendstream"
+    path = page_pdf(tmp_path / "a.pdf", "/X Do", drawn, HELVETICA, resources="/XObject <</X 5 0 R>>")
     assert first_page(path).warnings[0].endswith("which were not read: 2")
 
 
@@ -289,22 +279,8 @@ def test_words_that_the_page_does_not_show_are_told(tmp_path: Path, hidden: str)
 
 def page_without_names(path: Path, letters: str) -> Path:
     """A page whose font says of these letters that they are control characters, as some programs write it."""
-    codes = "".join(f"<{ord(letter):02x}> <{number:04x}>\n" for number, letter in enumerate(letters, 14))
-    names = (
-        f"begincmap\n1 begincodespacerange <00> <ff> endcodespacerange\n{len(letters)} beginbfchar\n{codes}endbfchar"
-    )
-    content = "BT /F1 12 Tf 72 700 Td (the harbour received grain in spring) Tj ET"
-    return raw_pdf(
-        path,
-        [
-            "<</Type /Catalog /Pages 2 0 R>>",
-            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
-            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>",
-            stream(content),
-            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R>>",
-            stream(f"{names}\nendcmap"),
-        ],
-    )
+    names = {letter: f"{number:04x}" for number, letter in enumerate(letters, 14)}
+    return renaming_pdf(path, "BT /F1 12 Tf 72 700 Td (the harbour received grain in spring) Tj ET", names)
 
 
 def test_letters_that_the_font_does_not_name_are_told(tmp_path: Path) -> None:
@@ -341,19 +317,8 @@ def test_files_and_media_on_a_page_and_forms_in_xfa_are_told(tmp_path: Path) -> 
 def image_page(path: Path, data: bytes, kind: str, *, side: int = 300) -> Path:
     """A page with one image of that many points."""
     head = "/Type /XObject /Subtype /Image /Width 160 /Height 160 /ColorSpace /DeviceRGB /BitsPerComponent 8"
-    content = f"q {side} 0 0 {side} 100 100 cm /I Do Q"
     image = f"<<{head} /Filter [/ASCIIHexDecode {kind}] /Length {2 * len(data) + 1}>> stream\n{data.hex()}>\nendstream"
-    return raw_pdf(
-        path,
-        [
-            "<</Type /Catalog /Pages 2 0 R>>",
-            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
-            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
-            "/Resources <</XObject <</I 5 0 R>>>>>>",
-            f"<</Length {len(content)}>> stream\n{content}\nendstream",
-            image,
-        ],
-    )
+    return page_pdf(path, f"q {side} 0 0 {side} 100 100 cm /I Do Q", image, resources="/XObject <</I 5 0 R>>")
 
 
 @pytest.mark.parametrize("kind", ["/JPXDecode", "/DCTDecode", "/JBIG2Decode"])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_files import one_page_pdf, raw_pdf, stream
+from made_files import HELVETICA, one_page_pdf, page_pdf, renaming_pdf, stream
 from made_pages import BLACK, canvas, fill
 
 from quoteweave.core.boxes import Box
@@ -170,19 +170,7 @@ def test_bold_is_told_by_the_fonts_name(tmp_path: Path) -> None:
 def test_text_that_cannot_be_stored_is_cleaned(tmp_path: Path) -> None:
     """Fonts may say that a glyph is half a character, no character, or several."""
     means = {"A": "d83d", "B": "d83dde00", "C": "0000", "D": "fb01", "E": "0078"}
-    rows = "".join(f"<{ord(glyph):02x}> <{code}>\n" for glyph, code in means.items())
-    cmap = f"begincmap\n1 begincodespacerange <00> <ff> endcodespacerange\n5 beginbfchar\n{rows}endbfchar\nendcmap"
-    path = raw_pdf(
-        tmp_path / "a.pdf",
-        [
-            "<</Type /Catalog /Pages 2 0 R>>",
-            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
-            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>",
-            stream("BT /F1 20 Tf 100 600 Td (EAE EBE ECE EDE) Tj ET"),
-            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R>>",
-            stream(cmap),
-        ],
-    )
+    path = renaming_pdf(tmp_path / "a.pdf", "BT /F1 20 Tf 100 600 Td (EAE EBE ECE EDE) Tj ET", means)
     import pypdfium2
 
     document = pypdfium2.PdfDocument(path)
@@ -273,22 +261,13 @@ def test_letters_drawn_again_with_a_rim_are_read_once(tmp_path: Path) -> None:
     rim = {text: f"BT /F2 11 Tf 1 0 0 1 {x} 600 Tm ({text}) Tj ET " for text, x in places.items()}
     content = rim["3"] + "BT /F1 11 Tf 1 0 0 1 100 600 Tm (320) Tj ET " + rim["2"] + rim["0"]
     names = "/Differences [48 /zero /one /two /three]"
-    path = raw_pdf(
-        tmp_path / "a.pdf",
-        [
-            "<</Type /Catalog /Pages 2 0 R>>",
-            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
-            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R"
-            " /Resources <</Font <</F1 5 0 R /F2 6 0 R>>>>>>",
-            stream(content),
-            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>",
-            "<</Type /Font /Subtype /Type3 /FontBBox [-100 -100 700 800] /FontMatrix [0.001 0 0 0.001 0 0]"
-            f" /FirstChar 48 /LastChar 51 /Widths [556 556 556 556] /Encoding <</Type /Encoding {names}>>"
-            " /CharProcs <</zero 7 0 R /two 8 0 R /three 9 0 R>> /Resources <<>>>>",
-            *rims,
-        ],
+    font = (
+        "<</Type /Font /Subtype /Type3 /FontBBox [-100 -100 700 800] /FontMatrix [0.001 0 0 0.001 0 0]"
+        f" /FirstChar 48 /LastChar 51 /Widths [556 556 556 556] /Encoding <</Type /Encoding {names}>>"
+        " /CharProcs <</zero 7 0 R /two 8 0 R /three 9 0 R>> /Resources <<>>>>"
     )
-    assert texts_of(path) == ["320"]
+    fonts = "/Font <</F1 5 0 R /F2 6 0 R>>"
+    assert texts_of(page_pdf(tmp_path / "a.pdf", content, HELVETICA, font, *rims, resources=fonts)) == ["320"]
 
 
 def test_small_letters_side_by_side_are_no_letters_drawn_again(tmp_path: Path) -> None:
@@ -309,21 +288,7 @@ def texts_of(path: Path) -> list[str]:
 
 
 def test_letters_of_a_ligature_are_all_kept(tmp_path: Path) -> None:
-    cmap = (
-        "begincmap\n1 begincodespacerange <00> <ff> endcodespacerange\n"
-        "2 beginbfchar\n<41> <00660066>\n<42> <006f>\nendbfchar\nendcmap"
-    )
-    path = raw_pdf(
-        tmp_path / "a.pdf",
-        [
-            "<</Type /Catalog /Pages 2 0 R>>",
-            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
-            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>",
-            stream("BT /F1 20 Tf 100 600 Td (BA) Tj ET"),
-            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R>>",
-            stream(cmap),
-        ],
-    )
+    path = renaming_pdf(tmp_path / "a.pdf", "BT /F1 20 Tf 100 600 Td (BA) Tj ET", {"A": "00660066", "B": "006f"})
     assert texts_of(path) == ["off"]
 
 

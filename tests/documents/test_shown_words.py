@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_files import one_page_pdf, raw_pdf, stream
+from made_files import HELVETICA, one_page_pdf, page_pdf, stream
 from made_pages import line, paragraph
 from PIL import Image, ImageDraw, ImageFont
 
@@ -164,17 +164,8 @@ SWAPPED = "2 beginbfchar\n<31> <0037>\n<37> <0031>\nendbfchar"
 
 def font_pdf(path: Path, content: str, names: str = "") -> Path:
     """A page in Helvetica whose characters are named as usual, but for `names`."""
-    return raw_pdf(
-        path,
-        [
-            "<</Type /Catalog /Pages 2 0 R>>",
-            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
-            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 400 300] /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>",
-            stream(content),
-            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R>>",
-            stream(font(names)),
-        ],
-    )
+    named = HELVETICA.replace(">>", " /ToUnicode 6 0 R>>")
+    return page_pdf(path, content, named, stream(font(names)), page="/MediaBox [0 0 400 300]")
 
 
 def raw_page(path: Path) -> RawPage:

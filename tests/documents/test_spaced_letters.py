@@ -3,23 +3,14 @@
 from pathlib import Path
 
 import pytest
-from made_files import raw_pdf, stream
+from made_files import HELVETICA, page_pdf
 
 from quoteweave.documents.sources.pdf import open_pdf
 
 
 def lines(path: Path, content: str) -> list[str]:
     """The lines of a page in Helvetica of 10 points."""
-    raw_pdf(
-        path,
-        [
-            "<</Type /Catalog /Pages 2 0 R>>",
-            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
-            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>",
-            stream(f"BT /F1 10 Tf 72 700 Td {content} ET"),
-            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>",
-        ],
-    )
+    page_pdf(path, f"BT /F1 10 Tf 72 700 Td {content} ET", HELVETICA)
     with open_pdf(path, None) as pages:
         return [line.text for line in pages.read(0).lines]
 

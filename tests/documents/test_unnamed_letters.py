@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from made_files import PROSE, raw_pdf, stream
+from made_files import HELVETICA, PROSE, page_pdf, stream
 from made_pages import line
 
 from quoteweave.collection.stores.content import ImageStore
@@ -40,21 +40,9 @@ def first_page(path: Path, unnamed: str, named: str = "", *, names: str = "", oc
         f"/CharProcs <<{letters}>> {'/ToUnicode 9 0 R' if names else ''}>>"
     )
     written = f"BT /F2 9 Tf 72 700 Td {unnamed} ET BT /F1 9 Tf 72 500 Td ({named}) Tj ET"
-    raw_pdf(
-        path,
-        [
-            "<</Type /Catalog /Pages 2 0 R>>",
-            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
-            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 3000 792] /Contents 4 0 R "
-            "/Resources <</Font <</F1 5 0 R /F2 6 0 R>>>>>>",
-            stream(written),
-            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>",
-            font,
-            stream("600 0 0 0 500 700 d1 0 0 500 700 re f"),
-            stream("600 0 0 0 0 0 d1"),
-            stream(names),
-        ],
-    )
+    drawn = ("600 0 0 0 500 700 d1 0 0 500 700 re f", "600 0 0 0 0 0 d1", names)
+    wide, fonts = "/MediaBox [0 0 3000 792]", "/Font <</F1 5 0 R /F2 6 0 R>>"
+    page_pdf(path, written, HELVETICA, font, *map(stream, drawn), page=wide, resources=fonts)
     with open_pdf(path, None) as pages:
         return PageReader(ImageStore(path.parent / "images"), Reader() if ocr else None).read(pages.read(0))
 
