@@ -132,8 +132,9 @@ def answer_dataset(
     """
     file = config if isinstance(config, RunFile) else read_run_file(config)
     settings = file.chosen(only, "the configuration" if isinstance(config, RunFile) else config)
-    work = _RunExecutor(questions, file, SharedLimits(file.limits), collection, hooks or RunHooks())
-    return work.answer_all(settings, out)
+    hooks = hooks or RunHooks()
+    make_predictor = _AnswererOpener(questions, collection, hooks.progress).open
+    return _RunExecutor(questions, file, SharedLimits(file.limits), hooks, make_predictor).answer_all(settings, out)
 
 
 def answer_by(
@@ -149,7 +150,7 @@ def answer_by(
 
     Raises as `answer_dataset`, and what `make_predictor` raises.
     """
-    work = _RunExecutor(questions, file, SharedLimits(file.limits), None, hooks or RunHooks(), make_predictor)
+    work = _RunExecutor(questions, file, SharedLimits(file.limits), hooks or RunHooks(), make_predictor)
     return work.answer_all(file.chosen(only), out)
 
 
@@ -160,9 +161,8 @@ class _RunExecutor:
     questions: Questions
     file: RunFile
     limits: SharedLimits
-    collection: Path | None
     hooks: RunHooks
-    make_predictor: MakePredictor | None = None
+    make_predictor: MakePredictor
 
     def answer_all(self, settings: Sequence[RunSettings], out: Path) -> list[RunOutcome]:
         """Run these settings, each in a folder of its own where the file has several."""
@@ -174,10 +174,8 @@ class _RunExecutor:
         started, setting = time.perf_counter(), self._fit_to_dataset(setting)
         examples = self._answerable(setting)
         self._note_fewer_passages(setting, examples)
-        make = self.make_predictor
-        opening = self._open_answerer(setting) if make is None else make(setting, self.limits, folder)
         with (
-            opening as (predictor, fingerprints),
+            self.make_predictor(setting, self.limits, folder) as (predictor, fingerprints),
             open_run(folder, run_record(self.questions, setting, fingerprints)) as writer,
         ):
             pending = [example for example in examples if not writer.is_done(example.id, predictor.scope)]
@@ -219,65 +217,6 @@ class _RunExecutor:
 
             run_sync(answerer.answer_all(examples, predictor, write, concurrency=self.file.limits.concurrency))
 
-    @contextmanager
-    def _open_answerer(self, setting: RunSettings) -> Iterator[tuple[Predictor, Mapping[str, str]]]:
-        """Yield the answerer of a setting and its fingerprints. Raises UsageError if something is missing."""
-        chat = None if (model := make_chat(setting)) is None else self.limits.limit(model)
-        chats = ChatModels(chat, self.limits.limit, setting.prompts)
-        terms = read_all_terms(setting) if setting.quotes == "retrieved" else ()
-        gate, fingerprints = self._gate(setting, chats, terms)
-        fingerprints.update(_prompts(setting, self.questions.task))
-        if chat is not None and (weights := chat.request_settings().get("weights")):
-            fingerprints["weights"] = str(weights)
-        scorer = make_configured_scorer(setting, fallback=False, progress=self.hooks.progress)
-        make_answerer = partial(
-            Answerer, arrangement=setting.arrangement, view=setting.view, window=setting.reading_window, gate=gate
-        )
-        if setting.quotes == "dataset":
-            generator = make_generator(setting, self._pictures(setting), chat, scorer=scorer)
-            ocr = self._ocr(setting)
-            by_source = make_source_generators(generator, setting, self.questions.task)
-            over_quotes = make_answerer(
-                generator, make_source_generator=by_source, passages=setting.passages, pictures=ocr
-            )
-            yield over_quotes, {**fingerprints, **({} if ocr is None else {"ocr": ocr.name})}
-            return
-        if self.collection is None:
-            raise no_collection(setting.name, self.questions.examples)
-        with Collection.open(self.collection) as opened:
-            basic = make_answerer(make_generator(setting, opened, chat, scorer=scorer))
-            predictor, data_fingerprints = self._over_collection(
-                basic, opened, setting=setting, terms=terms, chats=chats
-            )
-            yield predictor, {**fingerprints, **data_fingerprints}
-
-    def _over_collection(
-        self,
-        basic: Answerer,
-        opened: Collection,
-        *,
-        setting: RunSettings,
-        terms: Sequence[Terms],
-        chats: ChatModels,
-    ) -> tuple[Answerer, dict[str, str]]:
-        """Return the answerer over retrieved quotes or over all quotes, and the fingerprints of what it reads."""
-        documents = opened.documents()
-        names, fingerprints = _names(documents), {"documents": fingerprint_documents(documents)}
-        over_documents = replace(
-            basic,
-            documents=names,
-            scope=setting.within,
-            pictures=CollectionPictures(opened, note=self.hooks.progress.note),
-            boxes=EvidenceBoxes(opened, names),
-        )
-        if setting.quotes == "document":
-            return replace(over_documents, all_quotes=AllQuotes(opened, setting.reading_window)), fingerprints
-        search = make_run_search(opened, setting, terms, chats=chats, progress=self.hooks.progress)[1]
-        # Indexes are built last, as this may take hours, and wrong settings should raise before.
-        specs = build_indexes(opened, setting.retriever, setting, self.hooks.progress)
-        fingerprints |= {**index_fingerprints(opened, specs), **lexical_fingerprints(setting, terms)}
-        return replace(over_documents, search=search, size=setting.context_size), fingerprints
-
     def _fit_to_dataset(self, setting: RunSettings) -> RunSettings:
         """Return the setting completed for the dataset's task. Raises UsageError if the two do not fit."""
         if setting.model is None and setting.preset is not None and load_preset(setting.preset).kind == "answers":
@@ -291,7 +230,7 @@ class _RunExecutor:
         """Return the questions that have all their pictures. Raises DatasetError if one lacks any, unless `partial`."""
         shows_pictures = setting.quotes == "dataset" and setting.images and setting.model and setting.image_urls is None
         questions, folder = self.questions, self.questions.images
-        if folder is None or not (shows_pictures or self._ocr(setting)):
+        if folder is None or not (shows_pictures or _ocr(questions, setting, self.hooks.progress)):
             return questions.examples
         missing_by_example = missing_pictures(questions.examples, folder)
         if missing_by_example and not questions.partial:
@@ -308,6 +247,68 @@ class _RunExecutor:
                 "asked with those that there are"
             )
 
+
+@dataclass(frozen=True, slots=True)
+class _AnswererOpener:
+    """Opens the answerers of settings, over quotes of a dataset or of a collection; `open` is a `MakePredictor`."""
+
+    questions: Questions
+    collection: Path | None
+    progress: Progress
+
+    @contextmanager
+    def open(
+        self, setting: RunSettings, limits: SharedLimits, _folder: Path
+    ) -> Iterator[tuple[Predictor, Mapping[str, str]]]:
+        """Yield the answerer of a setting and its fingerprints. Raises UsageError if something is missing."""
+        chat = None if (model := make_chat(setting)) is None else limits.limit(model)
+        chats = ChatModels(chat, limits.limit, setting.prompts)
+        terms = read_all_terms(setting) if setting.quotes == "retrieved" else ()
+        gate, fingerprints = self._gate(setting, chats, terms)
+        fingerprints.update(_prompts(setting, self.questions.task))
+        if chat is not None and (weights := chat.request_settings().get("weights")):
+            fingerprints["weights"] = str(weights)
+        scorer = make_configured_scorer(setting, fallback=False, progress=self.progress)
+        make_answerer = partial(
+            Answerer, arrangement=setting.arrangement, view=setting.view, window=setting.reading_window, gate=gate
+        )
+        if setting.quotes == "dataset":
+            generator = make_generator(setting, self._pictures(setting), chat, scorer=scorer)
+            ocr = _ocr(self.questions, setting, self.progress)
+            by_source = make_source_generators(generator, setting, self.questions.task)
+            over_quotes = make_answerer(
+                generator, make_source_generator=by_source, passages=setting.passages, pictures=ocr
+            )
+            yield over_quotes, {**fingerprints, **({} if ocr is None else {"ocr": ocr.name})}
+            return
+        if self.collection is None:
+            raise no_collection(setting.name, self.questions.examples)
+        with Collection.open(self.collection) as opened:
+            basic = make_answerer(make_generator(setting, opened, chat, scorer=scorer))
+            predictor, data_fingerprints = self._over_collection(basic, opened, setting, terms, chats)
+            yield predictor, {**fingerprints, **data_fingerprints}
+
+    def _over_collection(
+        self, basic: Answerer, opened: Collection, setting: RunSettings, terms: Sequence[Terms], chats: ChatModels
+    ) -> tuple[Answerer, dict[str, str]]:
+        """Return the answerer over retrieved quotes or over all quotes, and the fingerprints of what it reads."""
+        documents = opened.documents()
+        names, fingerprints = _names(documents), {"documents": fingerprint_documents(documents)}
+        over_documents = replace(
+            basic,
+            documents=names,
+            scope=setting.within,
+            pictures=CollectionPictures(opened, note=self.progress.note),
+            boxes=EvidenceBoxes(opened, names),
+        )
+        if setting.quotes == "document":
+            return replace(over_documents, all_quotes=AllQuotes(opened, setting.reading_window)), fingerprints
+        search = make_run_search(opened, setting, terms, chats=chats, progress=self.progress)[1]
+        # Indexes are built last, as this may take hours, and wrong settings should raise before.
+        specs = build_indexes(opened, setting.retriever, setting, self.progress)
+        fingerprints |= {**index_fingerprints(opened, specs), **lexical_fingerprints(setting, terms)}
+        return replace(over_documents, search=search, size=setting.context_size), fingerprints
+
     def _pictures(self, setting: RunSettings) -> Callable[[str], bytes] | None:
         """Return a function that reads pictures. Raises UsageError if some are to be shown and no folder is named."""
         read_picture = pictures_in(self.questions.images)
@@ -322,23 +323,24 @@ class _RunExecutor:
             )
         return read_picture
 
-    def _ocr(self, setting: RunSettings) -> DatasetOcr | None:
-        """Return the OCR of the dataset's pictures, if their words are needed and the dataset's file lacks some."""
-        if setting.view != "ocr_text" or setting.quotes != "dataset":
-            return None
-        return ocr_of_pictures(self.questions.examples, self.questions.images, self.hooks.progress.note)
-
     def _gate(self, setting: RunSettings, chats: ChatModels, terms: Sequence[Terms]) -> tuple[Gate, dict[str, str]]:
         """Return the gate, and the fingerprints of its models and files."""
         fingerprints = dict[str, str]()
         own_quotes = setting.quotes == "dataset"
         # The topic is not checked, as a dataset's questions are about its documents.
-        gate = make_gate(setting, chats, terms, check_topic=False, own_quotes=own_quotes, progress=self.hooks.progress)
+        gate = make_gate(setting, chats, terms, check_topic=False, own_quotes=own_quotes, progress=self.progress)
         if gate.checker is not None:
             fingerprints["checker"] = gate.checker.name
         if setting.abstain is not None:
             fingerprints["abstain"] = file_sha256(setting.abstain)
         return gate, fingerprints
+
+
+def _ocr(questions: Questions, setting: RunSettings, progress: Progress) -> DatasetOcr | None:
+    """Return the OCR of the dataset's pictures, if their words are needed and the dataset's file lacks some."""
+    if setting.view != "ocr_text" or setting.quotes != "dataset":
+        return None
+    return ocr_of_pictures(questions.examples, questions.images, progress.note)
 
 
 def _names(documents: Sequence[Document]) -> dict[str, str]:
