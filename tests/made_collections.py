@@ -91,6 +91,14 @@ def make_collection(
     return collection
 
 
+def stored_collection(
+    folder: Path, documents: Mapping[str, Sequence[Quote] | Sequence[str] | Sequence[Quote | str]]
+) -> Path:
+    """The folder of a collection that `make_collection` makes."""
+    make_collection(folder, documents).close()
+    return folder / "collection"
+
+
 @contextmanager
 def reading(root: Path) -> Iterator[sqlite3.Connection]:
     """Another's reading of a collection's catalogue, which keeps what is removed meanwhile in its log."""

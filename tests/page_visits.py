@@ -46,17 +46,25 @@ def chromium() -> Iterator["Browser"]:
         browser.close()
 
 
-class PageVisit:
-    """The page of a server in a fresh browser context."""
+class RecordedPage:
+    """A page, with what it asks for and complains of."""
 
-    def __init__(self, page: "Page", url: str) -> None:
-        self.page, self.url = page, url
+    def __init__(self, page: "Page") -> None:
+        self.page = page
         self.requests: list[str] = []
         self.complaints: list[str] = []
-        page.set_default_timeout(PATIENCE_MS)
         page.on("request", lambda request: self.requests.append(request.url))
         page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+
+class PageVisit(RecordedPage):
+    """The page of a server in a fresh browser context."""
+
+    def __init__(self, page: "Page", url: str) -> None:
+        super().__init__(page)
+        self.url = url
+        page.set_default_timeout(PATIENCE_MS)
         page.on("dialog", self._refuse)
 
     def _refuse(self, dialog: "Dialog") -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from example_answers import HOSTILE, abstained_view, checked_view, hostile_view, moorings_view, tidal_view
+from page_visits import RecordedPage
 from PIL import Image
 from pypdfium2 import PdfDocument
 
@@ -50,16 +51,11 @@ CONTRASTS = """elements => {
 }"""
 
 
-class Visit:
-    """A page opened from a file, with the requests and complaints that it made."""
+class Visit(RecordedPage):
+    """A page opened from a file."""
 
     def __init__(self, page: "Page", address: str) -> None:
-        self.page = page
-        self.requests: list[str] = []
-        self.complaints: list[str] = []
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("console", lambda message: self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        super().__init__(page)
         page.goto(address)
 
     def active(self) -> list[str]:

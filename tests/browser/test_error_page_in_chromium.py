@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from page_visits import RecordedPage
 
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Query
@@ -49,11 +50,7 @@ def test_keys_label_go_back_and_undo_and_labels_stay_and_are_exported(
 ) -> None:
     context = chromium.new_context(accept_downloads=True, viewport={"width": 1280, "height": 800})
     shown = context.new_page()
-    requests: list[str] = []
-    complaints: list[str] = []
-    shown.on("request", lambda request: requests.append(request.url))
-    shown.on("console", lambda message: complaints.append(message.text))
-    shown.on("pageerror", lambda error: complaints.append(str(error)))
+    recorded = RecordedPage(shown)
     shown.goto(page.as_uri())
     for key in ("1", "2", "Enter", "0"):
         shown.keyboard.press(key)
@@ -79,8 +76,8 @@ def test_keys_label_go_back_and_undo_and_labels_stay_and_are_exported(
     counts = head["counts"]
     assert (counts["labelled"], counts["of"], counts[EXCESSIVE], counts["none"]) == (2, 3, 1, 1)
     assert read_error_labels(labels, PAIRS) == {"a": (EXCESSIVE,), "b": ()}
-    assert [url for url in requests if not url.startswith("blob:")] == [page.as_uri()] * 2
-    assert (complaints, "taken" in shown.title()[:6]) == ([], False)
+    assert [url for url in recorded.requests if not url.startswith("blob:")] == [page.as_uri()] * 2
+    assert (recorded.complaints, "taken" in shown.title()[:6]) == ([], False)
     assert HOSTILE in shown.locator("#answer").inner_text()
     context.close()
 

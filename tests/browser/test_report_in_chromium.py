@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 from builders import write_json_lines
+from page_visits import RecordedPage
 
 from quoteweave.evaluation.report.runs import make_report
 from quoteweave.evaluation.report.writing import write_report
@@ -40,14 +41,11 @@ def test_it_is_whole_quiet_and_as_wide_as_the_screen(
     chromium: "Browser", page: Path, width: int, scheme: Literal["light", "dark"]
 ) -> None:
     shown = chromium.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    requests: list[str] = []
-    complaints: list[str] = []
-    shown.on("request", lambda request: requests.append(request.url))
-    shown.on("console", lambda message: complaints.append(message.text))
+    recorded = RecordedPage(shown)
     shown.goto(page.as_uri())
     shown.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-    assert [url for url in requests if not url.startswith("data:")] == [page.as_uri()]
-    assert (complaints, shown.title()) == ([], "4 runs on mmdocrag-20")
+    assert [url for url in recorded.requests if not url.startswith("data:")] == [page.as_uri()]
+    assert (recorded.complaints, shown.title()) == ([], "4 runs on mmdocrag-20")
     assert shown.evaluate("document.documentElement.scrollWidth") == width
     assert shown.locator("figure svg text").first.is_visible()
     colours = shown.evaluate(

@@ -12,7 +12,7 @@ import lxml.html
 import pytest
 import typer
 from command_line import Outcome, Quoteweave, configured
-from made_collections import made_quote, make_collection
+from made_collections import made_quote, stored_collection
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
@@ -26,8 +26,7 @@ MODEL_ANSWER = "Calls [bold]rose[/bold] [1] in all \x1b[31mquarters\x07. ![calls
 @pytest.fixture
 def port(tmp_path: Path) -> Path:
     documents = {"[bold]x[/].md": [made_quote("Grain is stored in [red]silos[/red] of steel.")]}
-    make_collection(tmp_path, documents).close()
-    return tmp_path / "collection"
+    return stored_collection(tmp_path, documents)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from command_line import Quoteweave, configured
 from lxml import html
-from made_collections import made_quote, make_collection
+from made_collections import made_quote, stored_collection
 
 from quoteweave.testing import ModelServer, Reply
 
@@ -17,8 +17,7 @@ SAID = "Grain is stored in silos of steel [1]. The silos of grain belong to nobo
 
 @pytest.fixture
 def port(tmp_path: Path) -> Path:
-    make_collection(tmp_path, {"port.md": [made_quote("Grain is stored in silos of steel.")]}).close()
-    return tmp_path / "collection"
+    return stored_collection(tmp_path, {"port.md": [made_quote("Grain is stored in silos of steel.")]})
 
 
 def scripted(request: Mapping[str, Any]) -> Reply:

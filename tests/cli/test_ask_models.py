@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Quoteweave, configured
-from made_collections import made_quote, make_collection
+from made_collections import made_quote, stored_collection
 
 from quoteweave.testing import ModelServer, Reply
 
@@ -13,8 +13,7 @@ GRAIN = "Grain is stored in silos of steel."
 
 @pytest.fixture
 def port(tmp_path: Path) -> Path:
-    make_collection(tmp_path, {"port.md": [made_quote(GRAIN)]}).close()
-    return tmp_path / "collection"
+    return stored_collection(tmp_path, {"port.md": [made_quote(GRAIN)]})
 
 
 def test_what_is_said_of_the_model_is_sent(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:

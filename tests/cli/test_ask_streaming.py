@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from command_line import Quoteweave, configured
-from made_collections import made_quote, make_collection
+from made_collections import made_quote, stored_collection
 
 from quoteweave.core.answers import (
     Answer,
@@ -32,8 +32,7 @@ KINDS: dict[str, type[Event | ImageEvent]] = {
 
 @pytest.fixture
 def port(tmp_path: Path) -> Path:
-    make_collection(tmp_path, {"port.md": [made_quote("Grain is stored in silos of steel.")]}).close()
-    return tmp_path / "collection"
+    return stored_collection(tmp_path, {"port.md": [made_quote("Grain is stored in silos of steel.")]})
 
 
 def asking(server: ModelServer, *more: object) -> tuple[object, ...]:

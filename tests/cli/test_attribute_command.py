@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Quoteweave
-from made_collections import made_quote, make_collection
+from made_collections import made_quote, make_collection, stored_collection
 
 from quoteweave.cli.attribution import cite
 from quoteweave.testing import ModelServer, Reply
@@ -13,8 +13,7 @@ from quoteweave.testing import ModelServer, Reply
 @pytest.fixture
 def port(tmp_path: Path) -> Path:
     quotes = [made_quote(f"In 202{n} the port shipped {n},210 tonnes of grain.", page=n) for n in range(2, 4)]
-    make_collection(tmp_path, {"report.pdf": quotes}).close()
-    return tmp_path / "collection"
+    return stored_collection(tmp_path, {"report.pdf": quotes})
 
 
 def test_the_source_of_a_sentence_is_printed_with_its_passage(quoteweave: Quoteweave, port: Path) -> None:

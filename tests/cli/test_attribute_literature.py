@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Quoteweave
-from made_collections import made_quote, make_collection
+from made_collections import made_quote, stored_collection
 
 from quoteweave.attribution.literature.ranked_candidates import NOT_CITED, UNSURE
 from quoteweave.testing import LibraryServer, ModelServer, Reply
@@ -33,8 +33,7 @@ def server(running: LibraryServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 @pytest.fixture
 def port(tmp_path: Path) -> Path:
-    make_collection(tmp_path, {"report.pdf": [made_quote("In 2023 the port shipped 3,210 tonnes of grain.")]}).close()
-    return tmp_path / "collection"
+    return stored_collection(tmp_path, {"report.pdf": [made_quote("In 2023 the port shipped 3,210 tonnes of grain.")]})
 
 
 def sentence(server: LibraryServer) -> tuple[str, str]:

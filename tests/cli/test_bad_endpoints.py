@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from builders import write_json_lines
 from command_line import Quoteweave
-from made_collections import made_quote, make_collection
+from made_collections import made_quote, stored_collection
 
 from quoteweave.core.runs import read_run
 from quoteweave.testing import ModelServer, Reply
@@ -24,8 +24,7 @@ TOO_LONG = (
 
 @pytest.fixture
 def port(tmp_path: Path) -> Path:
-    make_collection(tmp_path, {"port.md": [made_quote("The port received 1,204 tonnes of grain in 2023.")]}).close()
-    return tmp_path / "collection"
+    return stored_collection(tmp_path, {"port.md": [made_quote("The port received 1,204 tonnes of grain in 2023.")]})
 
 
 @pytest.fixture

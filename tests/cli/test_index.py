@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Quoteweave
-from made_collections import made_quote, make_collection
+from made_collections import made_quote, make_collection, stored_collection
 
 from quoteweave.core.records import Quote
 from quoteweave.testing import ModelServer, Reply
@@ -29,8 +29,7 @@ def minilm() -> str:
 
 @pytest.fixture
 def port(tmp_path: Path) -> Path:
-    make_collection(tmp_path, {"port.pdf": QUOTES, "other.txt": ["Ships carry cereals overseas."]}).close()
-    return tmp_path / "collection"
+    return stored_collection(tmp_path, {"port.pdf": QUOTES, "other.txt": ["Ships carry cereals overseas."]})
 
 
 def texts(value: dict[str, list[dict[str, object]]]) -> list[object]:

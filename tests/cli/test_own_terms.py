@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Quoteweave, configured
-from made_collections import made_quote, make_collection
+from made_collections import made_quote, stored_collection
 from made_runs import RunIt
 
 from quoteweave.cli.eval.calibrate import retriever_and_model
@@ -25,8 +25,7 @@ def ships(tmp_path: Path) -> Path:
         made_quote("Depth of the keel: 3.1, 4.7", page=2, layout="table"),
         made_quote("Length of the quay: 120", page=4, layout="table"),
     ]
-    make_collection(tmp_path / "ships", {"ships.pdf": [*prose, *tables]}).close()
-    return tmp_path / "ships" / "collection"
+    return stored_collection(tmp_path / "ships", {"ships.pdf": [*prose, *tables]})
 
 
 def write(path: Path, text: str) -> Path:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Quoteweave
-from made_collections import made_quote, make_collection
+from made_collections import made_quote, make_collection, stored_collection
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Quote
@@ -17,8 +17,7 @@ from quoteweave.testing import FakeEncoder, ModelServer
 @pytest.fixture
 def port(tmp_path: Path) -> Path:
     quotes: list[Quote | str] = [*(f"number {i} of the many" for i in range(10)), made_quote("")]
-    make_collection(tmp_path, {"a.txt": quotes}).close()
-    return tmp_path / "collection"
+    return stored_collection(tmp_path, {"a.txt": quotes})
 
 
 def test_a_plan_counts_what_is_missing_and_measures(port: Path) -> None:

@@ -4,15 +4,14 @@ from pathlib import Path
 
 import pytest
 from command_line import Quoteweave, configured
-from made_collections import make_collection
+from made_collections import stored_collection
 
 from quoteweave.testing import ModelServer, Reply
 
 
 @pytest.fixture
 def port(tmp_path: Path) -> Path:
-    make_collection(tmp_path, {"a.txt": ["Grain came by ship.", "Timber came by rail."]}).close()
-    return tmp_path / "collection"
+    return stored_collection(tmp_path, {"a.txt": ["Grain came by ship.", "Timber came by rail."]})
 
 
 @pytest.mark.parametrize("command", ["search", "ask"])

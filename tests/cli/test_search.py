@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Quoteweave
-from made_collections import made_quote, make_collection
+from made_collections import made_quote, make_collection, stored_collection
 
 from quoteweave.core.records import Quote
 
@@ -21,8 +21,7 @@ def port(tmp_path: Path) -> Path:
         "b.pdf": [made_quote("Grain by rail.", page=n) for n in range(5)]
         + [made_quote("Berths", page=2, layout="chart", caption="Figure 1: Grain")],
     }
-    make_collection(tmp_path, documents).close()
-    return tmp_path / "collection"
+    return stored_collection(tmp_path, documents)
 
 
 def pages(hits: Sequence[dict[str, object]]) -> list[object]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from builders import write_json_lines
 from command_line import Quoteweave, configured
-from made_collections import made_quote, make_collection
+from made_collections import made_quote, stored_collection
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import QuestionEmpty, QuestionTooLong
@@ -26,8 +26,7 @@ QUESTION = "How much grain did the port receive?"
 
 @pytest.fixture
 def port(tmp_path: Path) -> Path:
-    make_collection(tmp_path, {"port.md": [made_quote("The port received 1,204 tonnes of grain in 2023.")]}).close()
-    return tmp_path / "collection"
+    return stored_collection(tmp_path, {"port.md": [made_quote("The port received 1,204 tonnes of grain in 2023.")]})
 
 
 @pytest.fixture
@@ -212,8 +211,7 @@ def test_ask_takes_a_limit_for_the_whole_call(quoteweave: Quoteweave, port: Path
 
 
 def test_the_limit_of_a_call_holds_for_every_endpoint_of_a_search(quoteweave: Quoteweave, tmp_path: Path) -> None:
-    make_collection(tmp_path, {"port.md": [made_quote("The port stores grain."), made_quote("Grain is dry.")]}).close()
-    port = tmp_path / "collection"
+    port = stored_collection(tmp_path, {"port.md": [made_quote("The port stores grain."), made_quote("Grain is dry.")]})
     with ModelServer() as whole:
         assert quoteweave("index", "build", f"openai:m@{whole.base_url}", "-c", port).code == 0
     waits, said = ("--call-limit", 0.3, "--retries", 0), "within 0.3 s, the limit of a call"

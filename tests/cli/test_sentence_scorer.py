@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Quoteweave, configured
-from made_collections import made_quote, make_collection
+from made_collections import made_quote, stored_collection
 from made_runs import RunIt
 from tiny_reader import LESSONS, QUESTION, TELLS, TELLS_NOTHING, make_reader
 
@@ -22,8 +22,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def port(tmp_path: Path) -> Path:
     quotes = [made_quote(" ".join(TELLS)), made_quote(" ".join(TELLS_NOTHING), page=1)]
-    make_collection(tmp_path, {"port.md": quotes}).close()
-    return tmp_path / "collection"
+    return stored_collection(tmp_path, {"port.md": quotes})
 
 
 def test_a_reading_model_answers_on_this_machine(

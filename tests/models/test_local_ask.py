@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from command_line import Quoteweave, configured
-from made_collections import made_quote, make_collection, put
+from made_collections import made_quote, put, stored_collection
 from tiny_chat import make_chat, make_seeing_chat
 
 from quoteweave.collection.collection import Collection
@@ -18,8 +18,7 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVR4nGP8z8DAwMDAxMD
 
 @pytest.fixture
 def port(tmp_path: Path) -> Path:
-    make_collection(tmp_path, {"port.md": [made_quote("Grain is stored in silos of steel.")]}).close()
-    return tmp_path / "collection"
+    return stored_collection(tmp_path, {"port.md": [made_quote("Grain is stored in silos of steel.")]})
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from made_collections import make_collection
+from made_collections import stored_collection
 
 from quoteweave.core.errors import UsageError
 from quoteweave.server.access.control import AccessControl
@@ -31,8 +31,7 @@ def collections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folders = {}
     for name in ("port", "secret"):
         folder = tmp_path_factory.mktemp(name)
-        make_collection(folder, {"port.md": ["The harbour shipped 4,210 tonnes of grain in May."]}).close()
-        folders[name] = folder / "collection"
+        folders[name] = stored_collection(folder, {"port.md": ["The harbour shipped 4,210 tonnes of grain in May."]})
     return folders
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from made_collections import make_collection
+from made_collections import stored_collection
 from test_access import kind, made
 
 from quoteweave.interchange.responses import Job
@@ -22,8 +22,7 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
     folders = {}
     for name in ("port", "secret"):
         (tmp_path / name).mkdir()
-        make_collection(tmp_path / name, {"port.md": ["The harbour shipped grain."]}).close()
-        folders[name] = tmp_path / name / "collection"
+        folders[name] = stored_collection(tmp_path / name, {"port.md": ["The harbour shipped grain."]})
     (tmp_path / "made").mkdir()
     settings = ServerSettings(collections=folders, collections_folder=tmp_path / "made", state=tmp_path / "state")
     with TestClient(make_app(settings), base_url="http://127.0.0.1:8321") as client:

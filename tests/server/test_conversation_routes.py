@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from live_server import LiveServer
-from made_collections import made_quote, make_collection, put
+from made_collections import made_quote, put, stored_collection
 
 from quoteweave.collection.checksums import row_checksum
 from quoteweave.collection.collection import Collection
@@ -31,8 +31,7 @@ ANSWERS = "/v1/collections/port/answers"
 
 @pytest.fixture
 def port(tmp_path: Path) -> Path:
-    make_collection(tmp_path, {"port.md": ["The harbour shipped 4,210 tonnes of grain in May."]}).close()
-    return tmp_path / "collection"
+    return stored_collection(tmp_path, {"port.md": ["The harbour shipped 4,210 tonnes of grain in May."]})
 
 
 @pytest.fixture

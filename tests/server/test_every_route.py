@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from made_collections import make_collection
+from made_collections import stored_collection
 
 from quoteweave.server.access.keys import KeyRequest, KeyStore, Scope
 from quoteweave.server.app import make_app
@@ -39,10 +39,8 @@ class Server:
     """Two collections behind one server; one key opens the first of them, the other key both."""
 
     def __init__(self, folder: Path) -> None:
-        collections = {}
-        for name in ("port", "secret"):
-            make_collection(folder / name, {"port.md": ["The harbour shipped 4,210 tonnes of grain in May."]}).close()
-            collections[name] = folder / name / "collection"
+        documents = {"port.md": ["The harbour shipped 4,210 tonnes of grain in May."]}
+        collections = {name: stored_collection(folder / name, documents) for name in ("port", "secret")}
         self.keys = KeyStore(folder / "state")
         settings = ServerSettings(collections=collections, collections_folder=folder, state=folder / "state")
         self.app = make_app(settings)
