@@ -10,13 +10,13 @@ from quoteweave.core.concurrency.pools import run_inline_if_short
 from quoteweave.core.confidence import Calibration
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ClaimChecker, PageSource
+from quoteweave.endpoints.prices import with_price
 from quoteweave.generation.citations import abstention, withheld
 from quoteweave.generation.confidence_signals import signals_of
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.generation.gate.answer_check import check_citations, check_with_model
 from quoteweave.generation.gate.policies import Policy, apply_policy
 from quoteweave.pipeline.highlighting import highlight_inline_if_short
-from quoteweave.pipeline.prices import with_price
 
 NOT_ASKED = "No model was asked; check_topic = false has it asked all the same."
 

@@ -26,10 +26,10 @@ from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Generator, Retriever, StreamingGenerator
 from quoteweave.core.records import Filter, Query, Record
 from quoteweave.endpoints.budget import record_spending
+from quoteweave.endpoints.prices import add_spending
 from quoteweave.generation.citations import image_event
 from quoteweave.generation.gate.policies import Policy, StreamingFilter
 from quoteweave.pipeline.gate import Gate
-from quoteweave.pipeline.prices import add_spending
 from quoteweave.pipeline.search import RetrievedContext, Search, Trace, UnreadNote
 from quoteweave.pipeline.window import Window, fit_to_window
 from quoteweave.retrievers.fusion import collection_of

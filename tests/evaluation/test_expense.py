@@ -1,4 +1,4 @@
-"""Words, tokens and dollars, and where they are not known."""
+"""Words, tokens, dollars and seconds, and where they are not known."""
 
 import pytest
 from made_answers import gold
@@ -6,7 +6,7 @@ from made_selection import answered
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.usage import Price
-from quoteweave.evaluation.metrics.answers.expense import Expense
+from quoteweave.evaluation.metrics.answers.expense import Expense, Latency
 
 GPT = Price(input=2, output=8)
 
@@ -46,3 +46,13 @@ def test_the_mean_and_the_sum_of_prices() -> None:
     figures = {figure.name: figure.of(rows) for figure in metric.aggregates}
     assert (figures["usd"], figures["usd.total"], figures["tokens.input"]) == (4, 8, 2_000_000)
     assert figures["words"] is None
+
+
+def test_seconds_and_the_share_of_answers_within_some() -> None:
+    metric = Latency()
+    rows = [metric.row(answered("x").model_copy(update={"seconds": took}), gold()) for took in (0.5, 5.0, 40.5, None)]
+    assert {figure.name: figure.of(rows) for figure in metric.aggregates} == {
+        **{"seconds": 46 / 3, "seconds.total": 46},
+        **{"within_1s": 1 / 3, "within_5s": 2 / 3, "within_10s": 2 / 3, "within_30s": 2 / 3, "within_60s": 1},
+    }
+    assert metric.aggregates[0].undefined(rows) == 1

@@ -6,13 +6,13 @@ from made_collections import made_quote
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Usage
 from quoteweave.endpoints.chat import OpenAIChat
+from quoteweave.endpoints.prices import with_price
 from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.pipeline.composition.make_checker import make_checker
 from quoteweave.pipeline.composition.make_rag import make_rag
 from quoteweave.pipeline.follow_ups.rewriting import StandaloneQuestion
 from quoteweave.pipeline.gate import Gate
-from quoteweave.pipeline.prices import with_price
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.settings import AnswerSettings
 from quoteweave.testing import FakeRetriever, ModelServer, Reply

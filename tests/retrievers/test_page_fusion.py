@@ -8,7 +8,7 @@ from made_collections import made_quote, make_collection
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Explains
-from quoteweave.core.records import Filter, Hit, Query
+from quoteweave.core.records import Filter, Hit, PageHit, Query
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.make_retriever import make_fused
 from quoteweave.retrievers.pages.page_fusion import (
@@ -236,3 +236,20 @@ def test_a_rule_of_fusion_is_explained_by_what_each_retriever_adds(tmp_path: Pat
         ("bm25", "rank 1"),
     ]
     assert math.isclose(reasons[0].points + reasons[1].points, hits[0].score, abs_tol=0.001)
+
+
+def hit(rank: int, document: str, page: int) -> Hit:
+    return Hit(rank=rank, score=10 - rank, quote=made_quote("", page=page).model_copy(update={"document": document}))
+
+
+def test_a_page_stands_where_its_best_quote_does() -> None:
+    hits = [hit(1, "a", 3), hit(2, "b", 3), hit(3, "a", 3), hit(4, "a", 0)]
+    assert rank_pages(hits) == [
+        PageHit(rank=1, score=9, document="a", page=3),
+        PageHit(rank=2, score=8, document="b", page=3),
+        PageHit(rank=3, score=6, document="a", page=0),
+    ]
+
+
+def test_no_hits_give_no_pages() -> None:
+    assert rank_pages([]) == []

@@ -15,10 +15,10 @@ from quoteweave.core.records import Record
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
 from quoteweave.core.text.tokens import words
+from quoteweave.endpoints.prices import add_usage, price_of
 from quoteweave.generation.answer_text import clip
 from quoteweave.generation.gate.claims import strip_marks
 from quoteweave.pipeline.follow_ups.rules import rewrite_by_rule
-from quoteweave.pipeline.prices import add_usage, price_of
 from quoteweave.pipeline.search import Trace
 
 MAX_MESSAGES = 8
