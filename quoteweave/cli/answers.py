@@ -12,6 +12,7 @@ from rich.console import Console
 
 from quoteweave.cli.console import WordWrap, console, plain, print_json, print_notes, print_trace, printable, write_text
 from quoteweave.cli.hits import PAGES_COUNTED, indented_behind, reasons_below
+from quoteweave.cli.options.collection import PageOptions
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, AnswerEvent, TextEvent, ThoughtEvent
 from quoteweave.core.concurrency.sync_bridge import run_sync
@@ -29,19 +30,18 @@ from quoteweave.pipeline.rag import Answered, SourcesEvent, StreamEvent
 def write_answer_page(
     answers: Mapping[Collection, Sequence[Answered]],
     title: str,
+    page: PageOptions,
     *,
-    html: Path | None,
-    open_it: bool,
     wording: Wording | None = None,
 ) -> None:
-    """Write the page of these answers to `html`, or to a temporary file if it is only to be opened; then open it.
+    """Write the page of these answers to its file, or to a temporary one if it is only to be opened; then open it.
 
     Does nothing if no page is asked for. `wording` is for pages of something else than answers. Raises StorageError if
     the page cannot be written.
     """
-    if html is None and not open_it:
+    if not page.wanted:
         return
-    target = html or Path(tempfile.mkdtemp(prefix="quoteweave-")) / "answer.html"
+    target = page.html or Path(tempfile.mkdtemp(prefix="quoteweave-")) / "answer.html"
     views = []
     for collection, answered in answers.items():
         answer_views, notes = view_answered(answered, collection)
@@ -49,7 +49,7 @@ def write_answer_page(
         print_notes(notes)
     write_text(target, render_answers(views, title, wording=wording))
     typer.echo(f"\n{target}", err=True)
-    if open_it:
+    if page.open_it:
         typer.launch(str(target))
 
 

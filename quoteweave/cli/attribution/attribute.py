@@ -13,26 +13,14 @@ from quoteweave.attribution.settings import CANDIDATES, AttributionSettings
 from quoteweave.cli.console import print_message
 from quoteweave.cli.options.collection import (
     DocumentOption,
-    HtmlOption,
     JsonOption,
     MetaOption,
-    OpenOption,
     OptionalCollectionOption,
+    PageOptions,
     make_filter,
     valid_text,
 )
-from quoteweave.cli.options.literature import (
-    BeforeOption,
-    CheckOption,
-    FieldOption,
-    NotFromOption,
-    PapersOption,
-    Source,
-    SourceOption,
-    SourceTimeoutOption,
-    require_source,
-    source_options,
-)
+from quoteweave.cli.options.literature import CheckOption, LiteratureOptions
 from quoteweave.cli.options.settings import CHAT, OptionValues, make_settings, takes_options
 from quoteweave.core.errors import UsageError
 from quoteweave.pipeline.settings import ChatSettings
@@ -57,19 +45,14 @@ def attribute(
         ),
     ],
     option_values: OptionValues,
+    *,
     collection: OptionalCollectionOption = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many candidates.", metavar="N")] = CANDIDATES,
-    source: SourceOption = None,
-    before: BeforeOption = None,
-    not_from: NotFromOption = None,
-    papers: PapersOption = None,
-    source_timeout: SourceTimeoutOption = None,
-    field: FieldOption = None,
+    literature_options: LiteratureOptions,
     doc: DocumentOption = None,
     meta: MetaOption = None,
     check: CheckOption = None,
-    html: HtmlOption = None,
-    open_it: OpenOption = False,
+    page: PageOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Find the source of a sentence in your documents or in the literature, with the passage that supports it.
@@ -91,20 +74,19 @@ def attribute(
     With --model, an agent searches and reads in the source until it chooses a
     paper. The passages of that paper are then checked.
     """
-    if "model" in option_values and len(source or ()) != 1:
+    names = literature_options.names
+    if "model" in option_values and len(names) != 1:
         raise UsageError("--model has an agent search the literature: name one source of it with --source")
-    require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout, field=field)
-    filters = {"--doc": doc, "--meta": meta}
+    literature_options.require_source()
     if collection is None:
-        _require_literature_alone(source, filters)
-    limit = read_limit(before)
+        _require_literature_alone(names, {"--doc": doc, "--meta": meta})
+    limit, not_from = read_limit(literature_options.before), literature_options.not_from
     agent_options = {name: value for name, value in option_values.items() if name in CHAT}
     ranking_options = {name: value for name, value in option_values.items() if name not in CHAT}
     settings = make_settings(AttributionSettings, {**ranking_options, "check": check})
     chat = make_settings(ChatSettings, agent_options) if "model" in option_values else None
     where = make_filter(doc, None, meta)
-    names: list[SourceName] = [chosen.value for chosen in source or ()]
-    options = source_options(source or (), source_timeout, field)
+    options = literature_options.source_options()
     with ExitStack() as opened:
         sources_to_ask: Sequence[SourceName | AskedAhead] = names
         # Asked ahead only if no model is named, as a wrong name, known after the imports, must end the command first.
@@ -115,21 +97,22 @@ def attribute(
         from quoteweave.attribution.literature.opening import open_literature
         from quoteweave.cli.attribution.found_sources import FoundSources
 
-        found_sources = FoundSources(sentence, k, settings, quiet=as_json, page=open_it or html is not None)
+        found_sources = FoundSources(sentence, k, settings, quiet=as_json, page=page.wanted)
         if collection is not None:
             found_sources.add_documents(opened, collection, where)
         if names:
+            papers = literature_options.papers
             opening = open_literature(sources_to_ask, papers=papers, before=limit, not_from=not_from, options=options)
             found_sources.add_literature(opened.enter_context(opening), chat)
-        found_sources.show(html=html, open_it=open_it, as_json=as_json)
+        found_sources.show(page, as_json=as_json)
     if found_sources.refused is not None:
         print_message(f"error: the literature could not be asked: {found_sources.refused}")
         raise typer.Exit(1)
 
 
-def _require_literature_alone(source: Sequence[Source] | None, document_options: Mapping[str, object]) -> None:
+def _require_literature_alone(names: Sequence[SourceName], document_options: Mapping[str, object]) -> None:
     """For a command without documents, raise UsageError if no source is named, and for options of documents."""
-    if not source:
+    if not names:
         raise UsageError("say where to look: -c DIR for your documents, --source NAME for the literature, or both")
     if useless := [name for name, value in document_options.items() if value]:
         raise UsageError(f"{useless[0]} is of your documents, and none are named: add -c DIR, or leave it out")

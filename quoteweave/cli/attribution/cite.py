@@ -20,24 +20,13 @@ from quoteweave.cli.console import print_json, print_message, print_notes, print
 from quoteweave.cli.options.collection import (
     CollectionOption,
     DocumentOption,
-    HtmlOption,
     JsonOption,
     MetaOption,
-    OpenOption,
+    PageOptions,
     make_filter,
     parse_path,
 )
-from quoteweave.cli.options.literature import (
-    BeforeOption,
-    CheckOption,
-    FieldOption,
-    NotFromOption,
-    PapersOption,
-    SourceOption,
-    SourceTimeoutOption,
-    require_source,
-    source_options,
-)
+from quoteweave.cli.options.literature import CheckOption, LiteratureOptions
 from quoteweave.cli.options.settings import OptionValues, make_settings, takes_options
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
@@ -70,6 +59,7 @@ def cite(
     ],
     collection: CollectionOption,
     option_values: OptionValues,
+    *,
     out: Annotated[
         Path | None,
         typer.Option(help="Write the text with marks and references here, not on stdout.", metavar="FILE"),
@@ -85,17 +75,11 @@ def cite(
             help="Look for a source also of sentences that state nothing, such as plans and opinions.",
         ),
     ] = False,
-    source: SourceOption = None,
-    before: BeforeOption = None,
-    not_from: NotFromOption = None,
-    papers: PapersOption = None,
-    source_timeout: SourceTimeoutOption = None,
-    field: FieldOption = None,
+    literature_options: LiteratureOptions,
     doc: DocumentOption = None,
     meta: MetaOption = None,
     check: CheckOption = None,
-    html: HtmlOption = None,
-    open_it: OpenOption = False,
+    page: PageOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Cite your own text from your documents or the literature: a mark for each sentence that is supported.
@@ -115,25 +99,25 @@ def cite(
     @reed2016grain, in LaTeX \\cite{reed2016grain}. LaTeX needs --bib: its
     references are comments.
     """
-    require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout, field=field)
+    literature_options.require_source()
     settings = name_chat_model(make_settings(AttributionSettings, {**option_values, "check": check}))
     text, progress = _read(draft), TerminalProgress(quiet=as_json)
     with ExitStack() as stack:
         opened = stack.enter_context(Collection.open(collection))
         literature = searches = None
-        if source:
-            print_message(f"sentences that your documents do not support are searched for at {' and '.join(source)}")
-            literature = stack.enter_context(
-                open_literature(
-                    [chosen.value for chosen in source],
-                    papers=papers,
-                    before=read_limit(before),
-                    not_from=not_from,
-                    options=source_options(source, source_timeout, field),
-                )
+        if names := literature_options.names:
+            print_message(f"sentences that your documents do not support are searched for at {' and '.join(names)}")
+            papers, before, not_from = literature_options.papers, literature_options.before, literature_options.not_from
+            opening = open_literature(
+                names,
+                papers=papers,
+                before=read_limit(before),
+                not_from=not_from,
+                options=literature_options.source_options(),
             )
-            identity: dict[str, object] = {"sources": sorted(source), "before": before, "not_from": not_from}
-            identity |= {"papers": papers, "field": field}
+            literature = stack.enter_context(opening)
+            identity: dict[str, object] = {"sources": sorted(names), "before": before, "not_from": not_from}
+            identity |= {"papers": papers, "field": literature_options.field}
             identity |= {"retriever": settings.retriever, "rerank": settings.rerank, "check": settings.check}
             literature.rank_by(settings, progress)
             searches = stack.enter_context(keep_searches(literature, str(draft.resolve()), identity))
@@ -151,7 +135,7 @@ def cite(
         _keep_or_finish(searches, cited, bib)
         _print_summary(cited)
         answers = _page_answers(cited, draft.name, opened, None if literature is None else literature.collection)
-        write_answer_page(answers, draft.name, html=html, open_it=open_it, wording=DRAFT_WORDING)
+        write_answer_page(answers, draft.name, page, wording=DRAFT_WORDING)
     if cited.stopped is not None:
         raise typer.Exit(1)
 

@@ -11,6 +11,7 @@ from quoteweave.attribution.records import Attribution, Candidate, describe_conf
 from quoteweave.attribution.settings import AttributionSettings
 from quoteweave.cli.console import console, plain, print_json, print_notes, shown_name, snippet
 from quoteweave.cli.hits import indented_behind
+from quoteweave.cli.options.collection import PageOptions
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
@@ -85,7 +86,7 @@ class FoundSources:
             await preparing
         return attributions
 
-    def show(self, *, html: Path | None, open_it: bool, as_json: bool) -> None:
+    def show(self, page: PageOptions, *, as_json: bool) -> None:
         """Print what was found in each collection, and write the page if one is asked for."""
         all_attributions = [attribution for attributions in self._attributions.values() for attribution in attributions]
         print_notes(dict.fromkeys(note for attribution in all_attributions for note in attribution.trace.notes))
@@ -95,7 +96,7 @@ class FoundSources:
         else:
             for place, attributions in zip(places, self._attributions.values(), strict=True):
                 _print_all(place, attributions)
-        if html is None and not open_it:
+        if not page.wanted:
             return
         from quoteweave.attribution.as_answers import CLAIM_WORDING, attribution_as_answer
         from quoteweave.cli.answers import write_answer_page
@@ -104,7 +105,7 @@ class FoundSources:
             collection: [attribution_as_answer(attribution, collection, within=place) for attribution in attributions]
             for place, (collection, attributions) in zip(places, self._attributions.items(), strict=True)
         }
-        write_answer_page(answers, self._sentence, html=html, open_it=open_it, wording=CLAIM_WORDING)
+        write_answer_page(answers, self._sentence, page, wording=CLAIM_WORDING)
 
 
 def _prepare_page() -> None:

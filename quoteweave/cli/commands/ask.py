@@ -9,10 +9,9 @@ from quoteweave.cli.answers import AnswerFormat, ask_and_print, write_answer_pag
 from quoteweave.cli.console import print_notes
 from quoteweave.cli.options.collection import (
     DocumentOption,
-    HtmlOption,
     JsonOption,
     MetaOption,
-    OpenOption,
+    PageOptions,
     PagesOption,
     QuestionArgument,
     make_filter,
@@ -58,6 +57,7 @@ def ask(
     ctx: typer.Context,
     question: QuestionArgument,
     option_values: OptionValues,
+    *,
     collection: FolderOrNameOption = None,
     server: ServerOption = None,
     config: Annotated[
@@ -81,8 +81,7 @@ def ask(
             metavar="extractive",
         ),
     ] = None,
-    html: HtmlOption = None,
-    open_it: OpenOption = False,
+    page: PageOptions,
     events: Annotated[
         bool, typer.Option("--events", help="Print a JSON object for each event: sources, text, citation, answer.")
     ] = False,
@@ -143,4 +142,4 @@ def ask(
             pictures=pictures_on_stdout(pictures, stored_crops_of(opened)),
         )
         print_notes(stored_crops(opened, [hit.quote for hit in answered.context.images])[1])
-        write_answer_page({opened: [answered]}, question, html=html, open_it=open_it)
+        write_answer_page({opened: [answered]}, question, page)

@@ -1,6 +1,7 @@
 """Options that commands share for the collection, its filters, and the output format."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -62,6 +63,19 @@ AttachOption = Annotated[
 WaitOption = Annotated[bool, typer.Option("--wait", help="Wait while another process writes to the collection.")]
 HtmlOption = Annotated[Path | None, typer.Option(help="Write the answer and its pages here.", metavar="FILE")]
 OpenOption = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
+
+
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """Whether a page is made of what was found: written to a file, opened, or both."""
+
+    html: HtmlOption = None
+    open_it: OpenOption = False
+
+    @property
+    def wanted(self) -> bool:
+        """Whether a page is asked for."""
+        return self.open_it or self.html is not None
 
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]

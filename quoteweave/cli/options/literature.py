@@ -1,6 +1,6 @@
 """Options that commands share for the sources of the literature."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, get_args
@@ -85,35 +85,34 @@ FieldOption = Annotated[
 ]
 
 
-def require_source(
-    source: list[Source] | None,
-    *,
-    before: str | None,
-    not_from: str | None,
-    papers: Path | None,
-    timeout_s: float | None,
-    field: str | None,
-) -> None:
-    """Raise UsageError for options of the literature without a source, as they would have no effect."""
-    option_values: dict[str, object] = {
-        "--before": before,
-        "--not-from": not_from,
-        "--papers": papers,
-        "--field": field,
-    }
-    option_values["--source-timeout"] = timeout_s
-    useless = [name for name, value in option_values.items() if value is not None]
-    if useless and not source:
-        raise UsageError(
-            f"{useless[0]} is of the literature, and no source of it is named: add --source, or leave it out"
-        )
+@dataclass(frozen=True, slots=True)
+class LiteratureOptions:
+    """Which sources of the literature are searched, and for which papers."""
 
+    source: SourceOption = None
+    before: BeforeOption = None
+    not_from: NotFromOption = None
+    papers: PapersOption = None
+    source_timeout: SourceTimeoutOption = None
+    field: FieldOption = None
 
-def source_options(
-    source: Sequence[Source], timeout_s: float | None, field: str | None
-) -> dict[SourceName, SourceOptions]:
-    """Return the options of each source that is searched."""
-    names: tuple[SourceName, ...] = get_args(SourceName)
-    values = {"timeout_s": timeout_s, "field": field}
-    options = SourceOptions.model_validate({name: value for name, value in values.items() if value is not None})
-    return {name: options for name in names if name in source}
+    def require_source(self) -> None:
+        """Raise UsageError for options of the literature without a source, as they would have no effect."""
+        names = ("before", "not_from", "papers", "field", "source_timeout")
+        useless = [name for name in names if getattr(self, name) is not None]
+        if useless and not self.source:
+            option_name = f"--{useless[0].replace('_', '-')}"
+            raise UsageError(
+                f"{option_name} is of the literature, and no source of it is named: add --source, or leave it out"
+            )
+
+    @property
+    def names(self) -> list[SourceName]:
+        """The sources that are searched."""
+        return [chosen.value for chosen in self.source or ()]
+
+    def source_options(self) -> dict[SourceName, SourceOptions]:
+        """Return the options of each source that is searched."""
+        values = {"timeout_s": self.source_timeout, "field": self.field}
+        options = SourceOptions.model_validate({name: value for name, value in values.items() if value is not None})
+        return dict.fromkeys(self.names, options)
