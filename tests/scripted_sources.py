@@ -8,10 +8,19 @@ from urllib.parse import parse_qsl
 
 import httpx2
 
-from quoteweave.attribution.literature.sources.papers import Paper, PaperText
+from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
+from quoteweave.attribution.literature.sources.papers import (
+    Paper,
+    PapersFound,
+    PaperSource,
+    PaperText,
+    PublicationDate,
+    SortBy,
+)
 from quoteweave.attribution.literature.sources.service import ReplyCache, SourcePace, SourceService, Timing
 from quoteweave.attribution.literature.sources.source_client import SourceClient, SourceLimits
 from quoteweave.endpoints.http_client import BoundedClient
+from quoteweave.testing import LibraryServer
 
 Reply = httpx2.Response | Exception | Callable[[httpx2.Request], httpx2.Response]
 
@@ -97,3 +106,18 @@ class NamingReader:
 
 def titles(papers: Sequence[Paper]) -> list[str]:
     return [paper.title for paper in papers]
+
+
+def search(
+    source: PaperSource, query: str = "ships", k: int = 10, *, by: SortBy = "relevance", before: str | None = None
+) -> PapersFound:
+    limit = None if before is None else PublicationDate.parse(before)
+    return asyncio.run(source.search(query, k, by=by, before=limit))
+
+
+def library_options(server: LibraryServer) -> dict[SourceName, SourceOptions]:
+    """What has the sources ask a made library, without waiting."""
+    return {
+        "semantic-scholar": SourceOptions(base_url=server.semantic_scholar_url, per_second=1000),
+        "openalex": SourceOptions(base_url=server.openalex_url, per_second=1000),
+    }

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scripted_sources import library_options
 
 from quoteweave.attribution.literature.asked_ahead import ask_ahead
 from quoteweave.attribution.literature.opening import open_literature
-from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
+from quoteweave.attribution.literature.sources.make_source import SourceName
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
 from quoteweave.attribution.records import Attribution
 from quoteweave.core.concurrency.sync_bridge import run_sync
@@ -25,13 +26,6 @@ def server(library_server: LibraryServer) -> Iterator[LibraryServer]:
     library_server.clear_faults()
 
 
-def options(server: LibraryServer) -> dict[SourceName, SourceOptions]:
-    return {
-        "semantic-scholar": SourceOptions(base_url=server.semantic_scholar_url, per_second=1000),
-        "openalex": SourceOptions(base_url=server.openalex_url, per_second=1000),
-    }
-
-
 def paths(server: LibraryServer) -> list[str]:
     """What was searched for so far."""
     asked = [request.path.partition("?")[0] for request in server.requests]
@@ -42,7 +36,7 @@ def attribute(server: LibraryServer, folder: Path, name: SourceName, *, ahead: b
     excerpt = server.library.excerpts[0]
     own = server.library.paper(excerpt.source)
     before = PublicationDate.parse(str(own.published))
-    paced = options(server)
+    paced = library_options(server)
     with ask_ahead(
         [name], excerpt.text if ahead else "Two. Claims.", before=before, not_from=own.title, options=paced
     ) as asked:
@@ -69,8 +63,8 @@ def test_what_is_asked_ahead_is_found_as_without_and_asked_once(
 
 def test_more_papers_are_asked_for_where_more_candidates_are_wanted(server: LibraryServer, tmp_path: Path) -> None:
     text = server.library.excerpts[0].text
-    with ask_ahead(["openalex"], text, 90, options=options(server)) as asked:
-        opened = open_literature(asked, papers=tmp_path, options=options(server))
+    with ask_ahead(["openalex"], text, 90, options=library_options(server)) as asked:
+        opened = open_literature(asked, papers=tmp_path, options=library_options(server))
         with opened as literature:
             run_sync(literature.attribute(text, 90))
     pages = [request.params["per_page"] for request in server.requests if "search" in request.params]
@@ -80,7 +74,7 @@ def test_more_papers_are_asked_for_where_more_candidates_are_wanted(server: Libr
 
 def test_a_service_is_asked_before_the_literature_is_opened(server: LibraryServer) -> None:
     held = server.hold("/graph/v1/snippet/search")
-    with ask_ahead(["semantic-scholar"], "Blur fools networks.", options=options(server)) as (asked,):
+    with ask_ahead(["semantic-scholar"], "Blur fools networks.", options=library_options(server)) as (asked,):
         assert run_sync(first_request(server)) == "snippet/search"
         held.set()
         found = run_sync(asked.search_snippets("Blur fools networks.", 20))
@@ -95,9 +89,9 @@ async def first_request(server: LibraryServer) -> str:
 
 
 def test_nothing_is_asked_for_several_claims_and_a_text_without_words_is_refused(server: LibraryServer) -> None:
-    with ask_ahead(["openalex"], "Blur fools networks [1]. Fog does not [2].", options=options(server)):
+    with ask_ahead(["openalex"], "Blur fools networks [1]. Fog does not [2].", options=library_options(server)):
         pass
-    with pytest.raises(UsageError, match="no words"), ask_ahead(["openalex"], "…", options=options(server)):
+    with pytest.raises(UsageError, match="no words"), ask_ahead(["openalex"], "…", options=library_options(server)):
         pass
     assert paths(server) == []
 
@@ -114,7 +108,7 @@ def test_an_error_is_that_of_the_first_asking(server: LibraryServer, tmp_path: P
 
 def test_papers_are_read_by_the_library_that_is_opened(server: LibraryServer, tmp_path: Path) -> None:
     with (
-        ask_ahead(["openalex"], "Two claims. Of two.", options=options(server)) as (asked,),
+        ask_ahead(["openalex"], "Two claims. Of two.", options=library_options(server)) as (asked,),
         open_literature([asked], papers=tmp_path / "papers"),
     ):
         paper = Paper(id="W1", title="Grain by rail", abstract="It went.")
@@ -123,7 +117,7 @@ def test_papers_are_read_by_the_library_that_is_opened(server: LibraryServer, tm
 
 def test_a_search_that_is_under_way_ends_with_the_block(server: LibraryServer) -> None:
     held = server.hold("/openalex/works")
-    with ask_ahead(["openalex"], "Blur fools networks.", options=options(server)):
+    with ask_ahead(["openalex"], "Blur fools networks.", options=library_options(server)):
         run_sync(first_request(server))
     held.set()
     assert len(paths(server)) == 1

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from made_sources import MadeSource
+from scripted_sources import library_options
 
 from quoteweave.attribution.as_answers import attribution_as_answer
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
@@ -30,7 +31,7 @@ from quoteweave.attribution.literature.ranked_candidates import (
     literature_calibration,
     ranked_attribution,
 )
-from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
+from quoteweave.attribution.literature.sources.make_source import SourceName
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
 from quoteweave.attribution.records import Attribution, Candidate, Outcome, describe_confidence
@@ -59,13 +60,6 @@ def papers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("papers") / "kept"
 
 
-def options(server: LibraryServer) -> dict[SourceName, SourceOptions]:
-    return {
-        "semantic-scholar": SourceOptions(base_url=server.semantic_scholar_url, per_second=1000),
-        "openalex": SourceOptions(base_url=server.openalex_url, per_second=1000),
-    }
-
-
 def of_kind(server: LibraryServer, kind: str, number: int = 0) -> tuple[MadeExcerpt, MadePaper]:
     excerpt = [one for one in server.library.excerpts if one.kind == kind][number]
     return excerpt, server.library.paper(str(excerpt.target))
@@ -87,7 +81,7 @@ def attribute(
         before=None if own is None else own.published,
         not_from=None if own is None else own.title,
         fetcher=PdfFetcher(allowed_hosts=["127.0.0.1"]),
-        options=options(server),
+        options=library_options(server),
     ) as literature:
         found = asyncio.run(literature.attribute(text, k))
         for one in found:
@@ -217,7 +211,7 @@ def test_nothing_that_was_begun_goes_on_where_no_source_can_be_asked(
         finally:
             ended.set()
 
-    with open_literature("openalex", papers=papers, options=options(server)) as literature:
+    with open_literature("openalex", papers=papers, options=library_options(server)) as literature:
         assert asyncio.run(ask(literature)) == set()
 
 
@@ -414,7 +408,7 @@ def test_a_sentence_that_no_paper_states_has_no_source(server: LibraryServer, pa
 def test_it_finds_sources_for_drafts_as_documents_do(server: LibraryServer, papers: Path) -> None:
     from quoteweave.attribution.drafts.post_hoc import FindsSource
 
-    with open_literature(["openalex"], papers=papers, options=options(server)) as literature:
+    with open_literature(["openalex"], papers=papers, options=library_options(server)) as literature:
         finds: FindsSource = literature
         assert isinstance(finds, LiteratureAttributor)
 
@@ -473,7 +467,7 @@ def test_as_many_candidates_are_compared_as_are_asked_for_and_it_is_told_if_not_
 def test_papers_of_passages_are_added_while_papers_are_searched_for(server: LibraryServer, tmp_path: Path) -> None:
     excerpt, _ = of_kind(server, "plain")
     held = server.hold("/graph/v1/paper/search", 1)
-    with open_literature("semantic-scholar", papers=tmp_path / "papers", options=options(server)) as literature:
+    with open_literature("semantic-scholar", papers=tmp_path / "papers", options=library_options(server)) as literature:
 
         async def work() -> tuple[int, tuple[Attribution, ...]]:
             finding = asyncio.create_task(literature.attribute(excerpt.text))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import httpx2
 import pytest
-from scripted_sources import NamingReader, Reply, Script, reply, titles
+from scripted_sources import NamingReader, Reply, Script, reply, search, titles
 
 from quoteweave.attribution.literature.sources.openalex import OPENALEX, OpenAlex
 from quoteweave.attribution.literature.sources.papers import FieldOfStudy, Paper, PapersFound, PublicationDate, SortBy
@@ -74,13 +74,6 @@ def source(
     script = Script(*replies)
     client = script.client(OPENALEX, limits=SourceLimits(per_second=1000))
     return OpenAlex(client, NamingReader(), open_access_only=open_access_only, field=field), script
-
-
-def search(
-    alex: OpenAlex, query: str = "ships", k: int = 10, *, by: SortBy = "relevance", before: str | None = None
-) -> PapersFound:
-    limit = None if before is None else PublicationDate.parse(before)
-    return asyncio.run(alex.search(query, k, by=by, before=limit))
 
 
 def test_a_work_is_read_as_the_api_documents_it() -> None:

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 import httpx2
 import pytest
-from scripted_sources import NamingReader, Reply, Script, reply, titles
+from scripted_sources import NamingReader, Reply, Script, reply, search, titles
 
 from quoteweave.attribution.literature.sources import semantic_scholar
 from quoteweave.attribution.literature.sources.papers import FieldOfStudy, Paper, PapersFound, PublicationDate, SortBy
@@ -69,13 +69,6 @@ def source(
     script = Script(*replies)
     client = script.client(SEMANTIC_SCHOLAR, limits=SourceLimits(per_second=1000))
     return SemanticScholar(client, NamingReader(), open_access_only=open_access_only, field=field), script
-
-
-def search(
-    scholar: SemanticScholar, query: str = "ships", k: int = 10, *, by: SortBy = "relevance", before: str | None = None
-) -> PapersFound:
-    limit = None if before is None else PublicationDate.parse(before)
-    return asyncio.run(scholar.search(query, k, by=by, before=limit))
 
 
 def test_a_paper_is_read_as_the_api_documents_it() -> None:
