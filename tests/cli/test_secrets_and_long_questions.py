@@ -204,7 +204,7 @@ def test_ask_takes_a_limit_for_the_whole_call(quoteweave: Quoteweave, port: Path
     events = {"content-type": "text/event-stream"}
     with ModelServer(lambda _: Reply(endless=word, every_s=0.01, headers=events)) as server:
         asked = ("ask", QUESTION, "-c", port, "--model", "m", "--base-url", server.base_url)
-        for waits, limit in (({"timeout_s": 0.3}, "1.5"), ({"call_limit_s": 0.3}, "0.3")):
+        for waits, limit in (({"timeout_s": 0.3}, "1.5"), ({"call_limit_s": 0.1}, "0.1")):
             got = quoteweave(*asked, *configured(tmp_path, **waits))
             assert got.code == 1
             assert f"within {limit} s, the limit of a call with all its attempts" in got.err
@@ -214,7 +214,7 @@ def test_the_limit_of_a_call_holds_for_every_endpoint_of_a_search(quoteweave: Qu
     port = stored_collection(tmp_path, {"port.md": [made_quote("The port stores grain."), made_quote("Grain is dry.")]})
     with ModelServer() as whole:
         assert quoteweave("index", "build", f"openai:m@{whole.base_url}", "-c", port).code == 0
-    waits, said = ("--call-limit", 0.3, "--retries", 0), "within 0.3 s, the limit of a call"
+    waits, said = ("--call-limit", 0.1, "--retries", 0), "within 0.1 s, the limit of a call"
     with ModelServer(lambda _: Reply(endless=b" ", every_s=0.01)) as server:
         for spec in (
             ("--retriever", f"openai:m@{server.base_url}"),
@@ -223,10 +223,10 @@ def test_the_limit_of_a_call_holds_for_every_endpoint_of_a_search(quoteweave: Qu
             ("--expand", f"chat:m@{server.base_url}"),
         ):
             step, name = spec
-            config = {step.strip("-"): [name] if step == "--retriever" else name, "call_limit_s": 0.3, "retries": 0}
+            config = {step.strip("-"): [name] if step == "--retriever" else name, "call_limit_s": 0.1, "retries": 0}
             assert said in quoteweave("search", QUESTION, "-c", port, *spec, *waits).err, spec
             assert said in quoteweave("ask", QUESTION, "-c", port, *configured(tmp_path, **config)).err, spec
-        check = configured(tmp_path, check=f"chat:m@{server.base_url}", call_limit_s=0.3, retries=0)
+        check = configured(tmp_path, check=f"chat:m@{server.base_url}", call_limit_s=0.1, retries=0)
         assert said in quoteweave("ask", "What does the port store?", "-c", port, *check).err
         assert said in quoteweave("index", "build", f"openai:other@{server.base_url}", "-c", port, *waits).err
 
