@@ -31,10 +31,10 @@ from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import MissingExtra, ModelNotFound
 from quoteweave.core.examples import Prediction
-from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Kind
 from quoteweave.core.text.marks import Mark, parse_marks
 from quoteweave.evaluation.text.responses import answer_of
+from quoteweave.evaluation.text.source_marks import without_gaps
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -45,7 +45,6 @@ Item = tuple[Kind, int]
 SentenceSplitter = Callable[[str], Sequence[str]]
 """Splits a text into sentences, with marks in place."""
 
-_BEFORE_STOP = lazy_regex(r"\s++(?=[.,;:!?…。])")
 _BLANKS_AND_STOPS = " .,;\t\n"
 
 
@@ -110,8 +109,8 @@ def _read_marks(sentence: str) -> MarkedSentence:
         before += sum(len(word) for part in pieces for word in part.split())
         marks.append(PlacedMark(mark.start, before, tuple((mark.kind, number) for number in mark.numbers)))
         end = mark.end
-    text = " ".join("".join([*parts, sentence[end:]]).split())
-    return MarkedSentence(marked=sentence, text=_BEFORE_STOP.sub("", text), marks=tuple(marks))
+    text = without_gaps("".join([*parts, sentence[end:]]))
+    return MarkedSentence(marked=sentence, text=text, marks=tuple(marks))
 
 
 def _replacement(mark: Mark, sentence: str) -> str:

@@ -155,8 +155,13 @@ def unmarked(sentence: str) -> str:
     for mark in _bracketed(sentence):
         parts.append(sentence[end : mark.start])
         end = mark.end
-    text = " ".join("".join([*parts, sentence[end:]]).split())
-    return _BEFORE_STOP.sub("", text) if any(character.isalnum() for character in text) else ""
+    text = without_gaps("".join([*parts, sentence[end:]]))
+    return text if any(character.isalnum() for character in text) else ""
+
+
+def without_gaps(text: str) -> str:
+    """A sentence from which marks were cut, with single spaces, and none before a stop."""
+    return _BEFORE_STOP.sub("", " ".join(text.split()))
 
 
 def _opening(sentence: str) -> int:
