@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 from pydantic import Field
 
 from quoteweave.core.answers import Answer, Context, Event, Usage
-from quoteweave.core.chat.completions import Completion, CompletionDelta
+from quoteweave.core.chat.completions import ChatMessage, Completion, CompletionDelta
 from quoteweave.core.records import Filter, Hit, Page, PageWords, ParsedDocument, Query, Quote, Record
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ class ChatModel(Protocol):
         Calls are cached by it: what it leaves out makes one model take the completions of another.
         """
 
-    async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
+    async def complete(self, messages: Sequence[ChatMessage]) -> Completion:
         """Complete the conversation. Raises an EndpointError if the model is unavailable or gives no answer."""
 
 
@@ -275,7 +275,7 @@ class ChatModel(Protocol):
 class StreamingChatModel(ChatModel, Protocol):
     """A chat model that can also stream its completions."""
 
-    def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[CompletionDelta | Completion, None]:
+    def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[CompletionDelta | Completion, None]:
         """Yield pieces as they come, and last the whole completion. Raises what `complete` does.
 
         Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.

@@ -1,13 +1,14 @@
 """A budget of money and tokens, for one chat model or several together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import Lock
 
 from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import ChatMessage
 from quoteweave.core.chat.usage import Price, UsageMeter, estimate_message_tokens
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, UsageError
 from quoteweave.core.examples import Spending
@@ -146,7 +147,7 @@ class BudgetedChat(MeteredChat):
         self._answer_count = self._answer_tokens = 0
 
     @asynccontextmanager
-    async def _call(self, messages: Sequence[Mapping[str, object]]) -> AsyncIterator[UsageMeter]:
+    async def _call(self, messages: Sequence[ChatMessage]) -> AsyncIterator[UsageMeter]:
         """Reserve the expected cost of a call, and at its end settle the measured cost.
 
         Raises BudgetSpent before a call that would exceed the budget.

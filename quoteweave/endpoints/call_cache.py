@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
-from quoteweave.core.chat.completions import Completion, CompletionDelta
+from quoteweave.core.chat.completions import ChatMessage, Completion, CompletionDelta
 from quoteweave.core.chat.streams import as_stream, stream_completion
 from quoteweave.core.concurrency.shared_calls import SharedCall, SharedCalls
 from quoteweave.core.files.result_cache import CachedResult, ResultCache
@@ -12,7 +12,7 @@ from quoteweave.core.fingerprints import json_sha256
 from quoteweave.core.protocols import ChatModel
 from quoteweave.endpoints.chat_wrappers import WrappedChat
 
-Messages = Sequence[Mapping[str, object]]
+Messages = Sequence[ChatMessage]
 
 
 class _Call(CachedResult):

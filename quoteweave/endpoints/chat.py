@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, BeforeValidator, FailFast
 
 from quoteweave.core.answers import Usage
-from quoteweave.core.chat.completions import Completion, CompletionDelta, ToolCall
+from quoteweave.core.chat.completions import ChatMessage, Completion, CompletionDelta, ToolCall
 from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.chat.tools import Tool
 from quoteweave.core.errors import EndpointBadResponse, EndpointRefused, EndpointUnreachable
@@ -272,7 +272,7 @@ class OpenAIChat:
         model._extra = {**self._extra, "tools": offered, "tool_choice": "required"}
         return model
 
-    async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
+    async def complete(self, messages: Sequence[ChatMessage]) -> Completion:
         """Return the model's first choice.
 
         Raises UsageError when neither URL nor key is set or one of them is malformed, EndpointUnreachable when the
@@ -289,9 +289,7 @@ class OpenAIChat:
             builder.end()
             return builder.completion()
 
-    async def stream(
-        self, messages: Sequence[Mapping[str, object]]
-    ) -> AsyncGenerator[CompletionDelta | Completion, None]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[CompletionDelta | Completion, None]:
         """Yield the model's first choice as it is written: pieces, then the completion that they add up to.
 
         Raises what `complete` raises, and EndpointUnreachable when the connection ends before the answer does; the
@@ -321,7 +319,7 @@ class OpenAIChat:
         address = openai_address(self.name, self._base_url, self._api_key)
         return Connection(self.name, address, self._retry_policy)
 
-    def _request(self, messages: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    def _request(self, messages: Sequence[ChatMessage]) -> dict[str, object]:
         return {**self.request_settings(), "model": self.name, "messages": list(messages)}
 
 

@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, aclosing
 from copy import copy
 from typing import Any
 
-from quoteweave.core.chat.completions import Completion, CompletionDelta
+from quoteweave.core.chat.completions import ChatMessage, Completion, CompletionDelta
 from quoteweave.core.chat.streams import stream_completion
 from quoteweave.core.chat.tools import Tool, offer_tools
 from quoteweave.core.chat.usage import UsageMeter
@@ -43,19 +43,17 @@ class MeteredChat(WrappedChat, ABC):
     """Calls the wrapped model in a context that measures usage. Implements `StreamingChatModel`."""
 
     @abstractmethod
-    def _call(self, messages: Sequence[Mapping[str, object]]) -> AbstractAsyncContextManager[UsageMeter]:
+    def _call(self, messages: Sequence[ChatMessage]) -> AbstractAsyncContextManager[UsageMeter]:
         """The context of one call: from before the model is called until its completion or stream has ended."""
 
-    async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
+    async def complete(self, messages: Sequence[ChatMessage]) -> Completion:
         """Call the model. Raises what the model and the context raise."""
         async with self._call(messages) as meter:
             completion = await self._model.complete(messages)
             meter.add(completion)
             return completion
 
-    async def stream(
-        self, messages: Sequence[Mapping[str, object]]
-    ) -> AsyncGenerator[CompletionDelta | Completion, None]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[CompletionDelta | Completion, None]:
         """Stream the completion; the call lasts until the stream has ended or is closed."""
         async with self._call(messages) as meter, aclosing(stream_completion(self._model, messages)) as items:
             async for item in items:

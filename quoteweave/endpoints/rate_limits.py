@@ -2,11 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from threading import Lock
 from weakref import WeakKeyDictionary
 
+from quoteweave.core.chat.completions import ChatMessage
 from quoteweave.core.chat.usage import UsageMeter, estimate_message_tokens
 from quoteweave.core.protocols import ChatModel
 from quoteweave.endpoints.chat_wrappers import MeteredChat
@@ -68,7 +69,7 @@ class RateLimitedChat(MeteredChat):
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
     @asynccontextmanager
-    async def _call(self, messages: Sequence[Mapping[str, object]]) -> AsyncIterator[UsageMeter]:
+    async def _call(self, messages: Sequence[ChatMessage]) -> AsyncIterator[UsageMeter]:
         """Wait until a call may be made and take its estimated tokens, corrected at its end by the measured usage."""
         meter = UsageMeter(estimate_message_tokens(messages))
         # One lock for each event loop, as a lock belongs to one loop, and a model may be asked from several.

@@ -18,7 +18,7 @@ from quoteweave.core.answers import (
     ThoughtEvent,
     replay_events,
 )
-from quoteweave.core.chat.completions import Completion, CompletionDelta
+from quoteweave.core.chat.completions import ChatMessage, Completion, CompletionDelta
 from quoteweave.core.chat.streams import stream_completion
 from quoteweave.core.errors import EndpointBadResponse, EndpointError, ModelError, note_text
 from quoteweave.core.messages import shorten_to_line
@@ -65,7 +65,7 @@ def ends_in_repetition(text: str) -> bool:
 class Messages(Protocol):
     """Makes the messages that ask a chat model, such as `CitedMessages`."""
 
-    def of(self, query: Query, context: Context, pictures: Mapping[str, str]) -> list[Mapping[str, object]]:
+    def of(self, query: Query, context: Context, pictures: Mapping[str, str]) -> list[ChatMessage]:
         """Build the messages. `pictures` maps names of image quotes, such as `image1`, to URLs."""
         ...
 
@@ -133,7 +133,7 @@ class CitedGenerator:
                     for event in events.take(piece):
                         yield event
 
-    async def _messages_of(self, query: Query, context: Context) -> tuple[list[Mapping[str, object]], Sequence[str]]:
+    async def _messages_of(self, query: Query, context: Context) -> tuple[list[ChatMessage], Sequence[str]]:
         """Return the messages, and warnings about pictures that could not be included."""
         shown = PreparedPictures({}) if self.pictures is None else await self.pictures.shown(context)
         return self.messages.of(query, context, shown.urls), shown.warnings

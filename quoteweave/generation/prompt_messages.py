@@ -11,6 +11,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from quoteweave.core.answers import Context
+from quoteweave.core.chat.completions import ChatMessage
 from quoteweave.core.chat.prompts import Prompt, has_prompt, indented, is_shipped, load_prompt
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.records import Query, Quote, place_of
@@ -57,7 +58,7 @@ class CitedMessages:
         """The prompts by their names."""
         return {SYSTEM: self._system_with_pictures, SYSTEM_TEXT: self._system_text_only, USER: self._user}
 
-    def of(self, query: Query, context: Context, pictures: Mapping[str, str]) -> list[Mapping[str, object]]:
+    def of(self, query: Query, context: Context, pictures: Mapping[str, str]) -> list[ChatMessage]:
         """Build system and user message. `pictures` maps names of image quotes to URLs; the others are given as words.
 
         Each picture is placed in the list of image quotes, after its name, source and caption. Without pictures,
@@ -141,7 +142,7 @@ class SourceMessages:
         self._order = order
         self._system_with_pictures = seeing
 
-    def of(self, query: Query, context: Context, pictures: Mapping[str, str]) -> list[Mapping[str, object]]:
+    def of(self, query: Query, context: Context, pictures: Mapping[str, str]) -> list[ChatMessage]:
         """Build system and user message. `pictures` maps names of image quotes, such as `image1`, to URLs.
 
         Each picture stands after its name; one without a URL is given as its words. Raises DatasetError for a picture

@@ -13,7 +13,7 @@ from threading import Event
 from typing import Any
 
 from quoteweave.core.answers import Usage
-from quoteweave.core.chat.completions import Completion, CompletionDelta
+from quoteweave.core.chat.completions import ChatMessage, Completion, CompletionDelta
 from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.chat.usage import LOCAL_PREFIX
 from quoteweave.core.errors import ModelFailed, ModelNotFound, UsageError, by_setting
@@ -172,7 +172,6 @@ class TokenStreamer:
             self._emit(piece)
 
 
-Message = Mapping[str, object]
 _MAX_WRITTEN = 1024
 """Default limit of the tokens of an answer."""
 
@@ -236,7 +235,7 @@ class LocalChat:
         }
         return {name: value for name, value in settings.items() if value is not None}
 
-    async def complete(self, messages: Sequence[Message]) -> Completion:
+    async def complete(self, messages: Sequence[ChatMessage]) -> Completion:
         """Complete a conversation; images, for a vision model, are data URLs.
 
         Raises ModelNotFound, ModelFailed when the model cannot be loaded, has no memory left, or the messages are
@@ -246,7 +245,7 @@ class LocalChat:
             completions = [item async for item in items if isinstance(item, Completion)]
         return completions[-1]
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[CompletionDelta | Completion, None]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[CompletionDelta | Completion, None]:
         """Stream the completion. Raises what `complete` does. Closing the stream stops the model."""
         loop, cancelled = asyncio.get_running_loop(), Event()
         pieces = asyncio.Queue[CompletionDelta | None]()
@@ -270,7 +269,7 @@ class LocalChat:
             writing.cancel()
 
     def _write(
-        self, messages: Sequence[Message], emit: Callable[[CompletionDelta], None], cancelled: Event
+        self, messages: Sequence[ChatMessage], emit: Callable[[CompletionDelta], None], cancelled: Event
     ) -> Completion:
         torch = import_required("torch")
         with self.weights.turns.taken(), catch_out_of_memory(self._checkpoint):
@@ -284,7 +283,7 @@ class LocalChat:
                 )
             return streamer.completion(self.name, loaded.model.generation_config.eos_token_id)
 
-    def _inputs(self, loaded: LoadedChat, messages: Sequence[Message]) -> Any:
+    def _inputs(self, loaded: LoadedChat, messages: Sequence[ChatMessage]) -> Any:
         special = [token.content for token in loaded.tokenizer.added_tokens_decoder.values() if token.special]
 
         def plain(text: str) -> str:

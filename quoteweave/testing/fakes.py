@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from quoteweave.core.chat.completions import Completion, CompletionDelta
+from quoteweave.core.chat.completions import ChatMessage, Completion, CompletionDelta
 from quoteweave.core.protocols import Expansion, Reranking, SettingValue
 from quoteweave.core.records import Filter, Hit, Query, Quote
 
@@ -87,14 +87,14 @@ class FakeChat:
     def __init__(self, replies: Sequence[str | Completion | Exception], *, name: str = "fake", size: int = 3) -> None:
         self.name = name
         self._size = size
-        self.requests: list[list[Mapping[str, object]]] = []
+        self.requests: list[list[ChatMessage]] = []
         self._replies = list(replies)
 
     def request_settings(self) -> Mapping[str, object]:
         """Return nothing: a fake has no settings."""
         return {}
 
-    async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
+    async def complete(self, messages: Sequence[ChatMessage]) -> Completion:
         """The next reply."""
         self.requests.append(list(messages))
         reply = self._replies[len(self.requests) - 1]
@@ -102,9 +102,7 @@ class FakeChat:
             raise reply
         return reply if isinstance(reply, Completion) else Completion(text=reply, model=self.name)
 
-    async def stream(
-        self, messages: Sequence[Mapping[str, object]]
-    ) -> AsyncGenerator[CompletionDelta | Completion, None]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[CompletionDelta | Completion, None]:
         """The next reply in pieces, its reasoning first, and then whole."""
         reply = await self.complete(messages)
         if reply.reasoning:

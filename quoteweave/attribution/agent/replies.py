@@ -11,7 +11,7 @@ action of each step stay as they are.
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from quoteweave.attribution.agent.actions import (
@@ -25,7 +25,7 @@ from quoteweave.attribution.agent.actions import (
 )
 from quoteweave.attribution.agent.observations import shorten_to_count, shorten_to_titles
 from quoteweave.attribution.agent.trajectory import AgentSettings, EndingKind, Reply, ReplyForm, Step, Trajectory
-from quoteweave.core.chat.completions import Completion
+from quoteweave.core.chat.completions import ChatMessage, Completion
 from quoteweave.core.chat.prompts import Prompt, load_prompt
 from quoteweave.core.chat.tools import offer_tools
 from quoteweave.core.chat.usage import estimate_message_tokens, estimate_tokens
@@ -33,8 +33,6 @@ from quoteweave.core.errors import EndpointError, EndpointRefused, ModelError, U
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
 from quoteweave.endpoints.budget import record_spending
-
-Message = Mapping[str, object]
 
 CHOOSE = (
     "You have no more searches. Select now, by its id, the paper that fits best of all those that you were shown; "
@@ -67,7 +65,7 @@ class AgentPrompts:
         """The name of each prompt, and the SHA-256 of its text."""
         return {name: prompt.sha256 for name, prompt in self._used.items()}
 
-    def begin(self, excerpt: str, form: ReplyForm) -> list[Message]:
+    def begin(self, excerpt: str, form: ReplyForm) -> list[ChatMessage]:
         """The messages before the first reply."""
         unused = _FORMATS["json" if form == "tools" else "tools"]
         *before, user = (prompt for name, prompt in self._used.items() if name != unused)
@@ -104,11 +102,11 @@ def _described(actions: Sequence[ActionName]) -> str:
 class Conversation(Record):
     """The messages to send, and a note where they were shortened."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     notes: tuple[str, ...] = ()
 
 
-def make_conversation(begun: Sequence[Message], trajectory: Trajectory, form: ReplyForm) -> Conversation:
+def make_conversation(begun: Sequence[ChatMessage], trajectory: Trajectory, form: ReplyForm) -> Conversation:
     """Return the conversation so far, shortened to the settings' `window` where it has more tokens.
 
     `begun` is what it begins with. All actions in it have one form, whatever form they were written in. Raises
@@ -153,8 +151,8 @@ def _tool_tokens(actions: Sequence[ActionName]) -> int:
 
 
 def _messages(
-    begun: Sequence[Message], trajectory: Trajectory, observed: Sequence[str], form: ReplyForm
-) -> list[Message]:
+    begun: Sequence[ChatMessage], trajectory: Trajectory, observed: Sequence[str], form: ReplyForm
+) -> list[ChatMessage]:
     messages, settings = list(begun), trajectory.setup.settings
     for step, text in zip(trajectory.steps, observed, strict=True):
         messages += _as_tool_call(step, text) if form == "tools" else _as_json(step, text)
@@ -167,12 +165,12 @@ def _messages(
     return messages
 
 
-def _as_json(step: Step, observed: str) -> list[Message]:
+def _as_json(step: Step, observed: str) -> list[ChatMessage]:
     decision = json.dumps({"rationale": step.rationale, "action": step.action.model_dump()}, ensure_ascii=False)
     return [{"role": "assistant", "content": decision}, {"role": "user", "content": observed}]
 
 
-def _as_tool_call(step: Step, observed: str) -> list[Message]:
+def _as_tool_call(step: Step, observed: str) -> list[ChatMessage]:
     fields = {"rationale": step.rationale, **step.action.model_dump(exclude={"name"})}
     function = {"name": step.action.name, "arguments": json.dumps(fields, ensure_ascii=False)}
     id = f"action{step.number:03}"  # some models' templates take ids of exactly nine letters and digits

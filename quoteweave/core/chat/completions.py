@@ -1,9 +1,14 @@
-"""What a chat model replies: text, reasoning and calls of tools; streamed or whole."""
+"""What a chat model is sent, and what it replies: text, reasoning and calls of tools; streamed or whole."""
+
+from collections.abc import Mapping
 
 from pydantic import Field
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.records import Record
+
+ChatMessage = Mapping[str, object]
+"""A message to a chat model, in the form of OpenAI's API."""
 
 
 class CompletionDelta(Record):

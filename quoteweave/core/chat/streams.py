@@ -1,15 +1,15 @@
 """Streams of chat models: reads any model as a stream, and separates reasoning from the answer."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Literal
 
-from quoteweave.core.chat.completions import Completion, CompletionDelta
+from quoteweave.core.chat.completions import ChatMessage, Completion, CompletionDelta
 from quoteweave.core.protocols import ChatModel, StreamingChatModel
 
 
 async def stream_completion(
-    model: ChatModel, messages: Sequence[Mapping[str, object]]
+    model: ChatModel, messages: Sequence[ChatMessage]
 ) -> AsyncGenerator[CompletionDelta | Completion, None]:
     """Stream the model's output, and last the completion; a model without streaming gives a single piece.
 

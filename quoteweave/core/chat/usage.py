@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pydantic import Field
 
 from quoteweave.core.answers import Usage
-from quoteweave.core.chat.completions import Completion, CompletionDelta
+from quoteweave.core.chat.completions import ChatMessage, Completion, CompletionDelta
 from quoteweave.core.records import Record
 
 ASCII_CHARACTERS_PER_TOKEN = 4
@@ -31,7 +31,7 @@ def max_fair_share(sizes: Sequence[int], room: int) -> int | None:
     return None
 
 
-def estimate_message_tokens(messages: Sequence[Mapping[str, object]]) -> int:
+def estimate_message_tokens(messages: Sequence[ChatMessage]) -> int:
     """Estimate the tokens of a conversation in the OpenAI chat format, images and calls of tools included."""
     return sum(_tokens_of_content(message.get("content")) + _tokens_of_calls(message) for message in messages)
 

@@ -10,6 +10,7 @@ import hashlib
 from pathlib import Path
 
 from quoteweave.core.answers import Context
+from quoteweave.core.chat.completions import ChatMessage
 from quoteweave.core.chat.prompts import Prompt, is_shipped, load_prompt
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import ChatModel
@@ -18,7 +19,6 @@ from quoteweave.evaluation.judges.batch import JudgeRequest
 from quoteweave.evaluation.judges.chat import (
     NO_ANSWER,
     ImageReader,
-    Message,
     NamedQuote,
     ask_for_scores,
     image_parts,
@@ -140,7 +140,7 @@ class AttributionJudge:
             "gold_answer": indent(example.reference.answer or NO_GOLD),
         }
         shown = indent(without_boxes(answer) if answer.strip() else NO_ANSWER)
-        messages: list[Message] = [user_message(self._answer.render({**values, "answer": shown}))]
+        messages: list[ChatMessage] = [user_message(self._answer.render({**values, "answer": shown}))]
         if cited := _cited_quotes(prediction):
             evidence = {**values, "answer": indent(answer), "evidence": quotes_as_text(cited)}
             messages.append(user_message(self._evidence.render(evidence), image_parts(cited, self._images)))

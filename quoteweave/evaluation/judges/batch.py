@@ -10,6 +10,7 @@ from typing import ClassVar, Protocol, TypeVar
 from pydantic import Field
 
 from quoteweave.core.answers import Usage
+from quoteweave.core.chat.completions import ChatMessage
 from quoteweave.core.chat.usage import estimate_message_tokens
 from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.errors import DatasetError, EndpointUnreachable, UsageError
@@ -17,7 +18,6 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
-from quoteweave.evaluation.judges.chat import Message
 
 JudgingItem = tuple[Prediction, Example]
 """An answer, and the question with its references."""
@@ -43,7 +43,7 @@ class JudgeRequest:
     """Everything that a judge is sent about one answer."""
 
     example: str
-    messages: Sequence[Message]
+    messages: Sequence[ChatMessage]
     cites_unknown: bool = False
     """Whether the answer cites places whose content cannot be shown to the judge."""
 

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
 from quoteweave.core.answers import Context, Usage
-from quoteweave.core.chat.completions import Completion
+from quoteweave.core.chat.completions import ChatMessage, Completion
 from quoteweave.core.chat.usage import sum_known
 from quoteweave.core.errors import DatasetError, EndpointError
 from quoteweave.core.files.pictures import to_data_url
@@ -80,7 +80,7 @@ def image_parts(quotes: Sequence[NamedQuote], images: ImageReader | None) -> lis
     return parts
 
 
-def user_message(prompt: str, shown: Sequence[Part] = ()) -> Mapping[str, object]:
+def user_message(prompt: str, shown: Sequence[Part] = ()) -> ChatMessage:
     """One message of a prompt and its pictures. Servers of text models refuse parts, so text alone is a string."""
     return {"role": "user", "content": [{"type": "text", "text": prompt}, *shown] if shown else prompt}
 
@@ -148,7 +148,6 @@ def _number(text: str) -> float | None:
     return float(match[1]) if match else None
 
 
-Message = Mapping[str, object]
 T = TypeVar("T")
 
 MAX_ATTEMPTS = 2
@@ -170,7 +169,7 @@ class ParsedReply(Generic[T]):
     attempts: int
 
 
-async def ask_judge(model: ChatModel, messages: Sequence[Message], parse: Callable[[str], T]) -> ParsedReply[T]:
+async def ask_judge(model: ChatModel, messages: Sequence[ChatMessage], parse: Callable[[str], T]) -> ParsedReply[T]:
     """Ask, and parse the reply with `parse`.
 
     If `parse` raises UnreadableReply, the reply is sent back once, with what is wrong with it.
@@ -193,7 +192,7 @@ async def ask_judge(model: ChatModel, messages: Sequence[Message], parse: Callab
 
 
 async def ask_for_scores(
-    model: ChatModel, messages: Sequence[Message], scales: Mapping[str, Scale]
+    model: ChatModel, messages: Sequence[ChatMessage], scales: Mapping[str, Scale]
 ) -> ParsedReply[dict[str, float]]:
     """Scores on the scales given. Raises as `ask_judge`."""
     return await ask_judge(model, messages, partial(read_scores, scales=scales))
@@ -222,7 +221,7 @@ def sum_usage(usages: Iterable[Usage]) -> Usage:
     )
 
 
-def _complaint(reply: str, problem: str) -> list[Message]:
+def _complaint(reply: str, problem: str) -> list[ChatMessage]:
     wanted = "Answer again, in the JSON form that was asked for, and write nothing else."
     return [
         {"role": "assistant", "content": reply[:_MAX_CHARACTERS_SENT_BACK]},

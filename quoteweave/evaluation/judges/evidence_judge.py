@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from quoteweave.core.chat.completions import ChatMessage
 from quoteweave.core.chat.prompts import Prompt, load_prompt
 from quoteweave.core.errors import EndpointBadResponse
 from quoteweave.core.files.jsonl import describe_validation_error
@@ -20,7 +21,6 @@ from quoteweave.core.protocols import ChatModel, CitedSentence, Grade
 from quoteweave.core.records import Quote, Record
 from quoteweave.evaluation.judges.chat import (
     ImageReader,
-    Message,
     Scale,
     UnreadableReply,
     ask_for_scores,
@@ -164,12 +164,12 @@ class ChatEvidenceJudge:
         fields = {"question": indent(question), "gold_answer": indent(gold_answer), "answer": indent(answer)}
         return await self._grade(prompt, {"accuracy": ACCURACY_SCALE}, user_message(prompt.render(fields)))
 
-    def _shown(self, prompt: Prompt, statement: str, evidence: Sequence[Quote]) -> Message:
+    def _shown(self, prompt: Prompt, statement: str, evidence: Sequence[Quote]) -> ChatMessage:
         quotes = [(quote.id, quote) for quote in evidence]
         text = prompt.render({"statement": indent(statement), "evidence": quotes_as_text(quotes)})
         return user_message(text, image_parts(quotes, self._images))
 
-    async def _grade(self, prompt: Prompt, scale: Mapping[str, Scale], message: Message) -> Grade:
+    async def _grade(self, prompt: Prompt, scale: Mapping[str, Scale], message: ChatMessage) -> Grade:
         """The score of the only field of `scale`."""
         reply = await ask_for_scores(self.model, [message], scale)
         return Grade(
