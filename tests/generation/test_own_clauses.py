@@ -21,6 +21,10 @@ _OF_ANOTHER = [
         "How many tonnes did the port export in 2019?",
         "In 2018 the port exported 410 tonnes, whereas in 2019 it stored 95 tonnes.",
     ),
+    (
+        "How many points did the green crew get?",
+        "Last year the red crew won with 31 points, ahead of the blue crew with 29; the green crew came last.",
+    ),
     ("When was the north gate built?", "The north gate is closed and the south gate, built in 1931, is open."),
     ("How high is the oldest crane?", "The oldest crane is a gantry and the oldest silo measures 31 metres."),
     ("Where is the smallest boat from?", "The smallest anchor is from Skaw; the smallest boat dates from 1890."),

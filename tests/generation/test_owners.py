@@ -70,6 +70,25 @@ def test_what_is_said_of_the_thing_asked_about_is_one_with_a_name_too(question: 
     assert status(question, text) == "answered"
 
 
+@pytest.mark.parametrize(
+    ("question", "title", "answers"),
+    [
+        ("Who is the captain of Corby?", "Ashby beat Corby", False),
+        ("Who is the captain of Ashby?", "Ashby beat Corby", True),
+        ("Who is the captain of Corby?", "Corby beat Varde", False),
+        ("Who is the captain of Ashby?", "Ashby and Corby", True),
+    ],
+)
+def test_whose_captain_it_is_stands_before_the_word(question: str, title: str, answers: bool) -> None:
+    text = "Corby lost after the Ashby captain Dan Wells had scored."
+    assert (status(question, text, title=title) == "answered") == answers
+
+
+def test_a_word_of_the_name_in_the_title_is_no_other() -> None:
+    text = "The prize of Holm went to the Rowing captain Dan Wells."
+    assert status("Who is the captain of Holm?", text, title="Notes of the Holm Rowing Club") == "answered"
+
+
 def test_without_a_title_no_name_is_that_of_another() -> None:
     assert status("What is the membership fee?", "The membership fee of the Skiff Club is 90 euros.", title="") == (
         "answered"

@@ -154,9 +154,12 @@ def _clauses(text: str) -> list[_Clause]:
 
 
 def _read(part: str) -> _Clause | None:
-    """A part of a sentence as a clause, if a verb follows a subject."""
-    lead = _LEAD.match(part)
-    lead_text = lead[0] if lead else ""
+    """A part of a sentence as a clause, if a verb follows a subject, behind a time or place or from the beginning."""
+    lead = _LEAD.match(part)  # what ends in a comma may have the verb: "Last year the Reds won with 12 points, ahead"
+    return (_read_behind(lead[0], part) if lead else None) or _read_behind("", part)
+
+
+def _read_behind(lead_text: str, part: str) -> _Clause | None:
     body = part[len(lead_text) :]
     if _NO_SUBJECT.match(body) or _VERB.match(f" {body}"):
         return None

@@ -52,6 +52,9 @@ _OWNED = lazy_regex(
 _OWNS = lazy_regex(
     rf"(?P<name>(?!(?:The|This|Our|Your)\s){_NAME}(?:\s+{_NAME})*)['’]s?\s+(?P<thing>)(?:[a-z]+\s+)?(?P<noun>[\w-]+)"
 )
+# "Rovers captain Ada Byron"
+_BEFORE_HOLDER = lazy_regex(rf"(?P<name>{_NAME})\s+(?P<thing>)(?P<noun>[a-zß-ÿ]+)\s+(?={_NAME}\s{_NAME})")
+_NAME_IN_TITLE = lazy_regex(rf"{_NAME}(?:\s+(?:of\s+(?:the\s+)?)?{_NAME})*")
 _SAYS_OTHER = lazy_regex(r"\b(?:other|another|neighbou?ring)\b", re.IGNORECASE)
 # "Their hall has", "The neighbouring club has"
 _OF_OTHERS = lazy_regex(rf"\W*(?:(?:Their|His|Her)\s|(?:(?!{_FINITE_VERB}\b)[\w-]+\s+){{0,3}}?{_SAYS_OTHER.pattern})")
@@ -86,7 +89,7 @@ class Owners:
 
         The title must be known. Where a sentence begins with "It" or "Their", its owner is in the one before it.
         """
-        title = frozenset(words(self._context.titles.get(statement.document, "")))
+        title = self._words_of_title(self._context.titles.get(statement.document, ""))
         if statement.is_of_cells or not (title and self._are_names_known):
             return False
         if not (self._asks_value or self._asks_for_holder):
@@ -103,6 +106,13 @@ class Owners:
         telling = [words(name)[: None if self._is_german else 1] for name in names]
         return any(stems and known.isdisjoint(stems) for stems in telling)
 
+    def _words_of_title(self, title: str) -> frozenset[str]:
+        """A title's words, without the names beside the one whose holder is asked for: "Rovers beat City"."""
+        names = [frozenset(words(match[0])) for match in _NAME_IN_TITLE.finditer(title)]
+        asked_names = [name for name in names if self._asks_for_holder and not self._names.isdisjoint(name)]
+        other_names = [name for name in names if asked_names and self._names.isdisjoint(name)]
+        return frozenset(words(title)).difference(*other_names)
+
     def _owners(self, text: str, thing_nouns: Set[str]) -> list[str]:
         """The names of those that have what is asked for, or whose office somebody has, or who take money.
 
@@ -110,7 +120,7 @@ class Owners:
         Latinos" is the name of a survey.
         """
         names = _PAID_TO.findall(text) if self._question.asks in {"money", "amount"} else []
-        for match in (match for pattern in (_OWNED, _OWNS) for match in pattern.finditer(text)):
+        for match in (match for pattern in (_OWNED, _OWNS, _BEFORE_HOLDER) for match in pattern.finditer(text)):
             is_name = match["noun"][0].isupper() and match.start("noun") > 0 and not self._is_german
             is_asked = self._asks_for_holder if is_name else not self._nouns.isdisjoint(words(match["noun"]))
             is_role = _is_role(match["name"], text, match.start("name"))
