@@ -170,9 +170,9 @@ def _show(
             stdout.print(plain(f"note: {cluster_note}"))
     if not comparisons and len(scored) > 1:
         stdout.print(plain(f"nothing is compared: {_nothing_in_common(scored)}"))
-    others = len(set(_names_in_common(scored)).difference(comparison.figure for comparison in comparisons))
-    if comparisons and others:
-        stdout.print(plain(f"{pluralize(others, 'more figure')} in common: name any with --figure"))
+    more_names = set(_names_in_common(scored)).difference(comparison.figure for comparison in comparisons)
+    if comparisons and more_names:
+        stdout.print(plain(f"{pluralize(len(more_names), 'more figure')} in common: name any with --figure"))
     for line in _legend(comparisons):
         stdout.print(plain(line))
     if placement is not None:
