@@ -312,6 +312,7 @@ def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
         ("When does the last bus leave Fellgate for the harbour?", BUS),
         ("When does the first bus leave for the harbour?", BUS),
         ("How often do I give heparin to the dog?", DOSES),
+        ("How often did patients take heparin?", "Group | Heparin | Aspirin\nPatients | 146 | 145"),
     ],
 )
 def test_no_cell_answers_what_is_asked_of_another_thing(question: str, table: str) -> None:

@@ -3,6 +3,7 @@
 import pytest
 from harbour_quotes import ask, context, quote
 
+from quoteweave.generation.extractive.acts.asked_acts import tells_of_another_act
 from quoteweave.generation.extractive.acts.stated_amounts import own_amounts, own_counts, tells_how
 
 
@@ -31,6 +32,12 @@ from quoteweave.generation.extractive.acts.stated_amounts import own_amounts, ow
         ("How often are the boilers inspected?", "The house is swept every day and the boilers are inspected."),
         ("How often is the bin emptied?", "The bin is emptied on every floor."),
         ("How often does the board review the accounts?", "The board reviews the monthly accounts with care."),
+        ("How large is the cellar room of the flat?", "The flat has a lift, and as a cellar room number 6."),
+        ("How many customers does the dairy have?", "The dairy suffered because two customers in Hull closed."),
+        ("How many shops are in York?", "The firm has 12 shops in Leeds, York and Hull."),
+        ("How many staff are in Osk?", "The firm has 260 staff at two sites, Osk and Skarn."),
+        ("How many copies were sold this year?", "Last year we sold 1,800 copies."),
+        ("How high was the fee in 2021?", "In 2021 the increase of the fee was 4 euros."),
         ("How late is the museum open?", "The museum is open to 12 at a time."),
         ("How late is the library open on Sundays?", "The library is open until 21:00 except on Sundays."),
         ("How early does the shop open?", "The shop opens at 12 Mill Lane."),
@@ -69,6 +76,13 @@ def test_what_is_told_of_something_else_is_no_answer(question: str, text: str) -
         ("How late is the bar open?", "The bar is open until half past ten."),
         ("How late can I check in?", "You can check in between 14:00 and 20:00."),
         ("How early can I check in?", "You can check in after 14:00."),
+        ("How often does the ferry sail?", "The ferry sails on Sundays."),
+        ("How large is the crew of the ferry?", "The crew of the ferry numbers 12."),
+        ("How many customers does the dairy have?", "The dairy has two customers because of its prices."),
+        ("How many shops are in Leeds and York?", "The firm has 12 shops in Leeds and York."),
+        ("How many shops are in York?", "The firm has 12 shops each in Leeds and York."),
+        ("How many copies were sold last year?", "Last year we sold 1,800 copies, and 900 this year."),
+        ("How high was the increase of the fee in 2021?", "In 2021 the increase of the fee was 4 euros."),
         ("Why was the foundry closed?", "The yard closed its foundry in 1990 because orders were falling."),
         ("Can groups of more than 20 persons use the pool?", "Only groups of up to 20 persons can use the pool."),
         ("Is breakfast included in the price?", "All prices come with breakfast."),
@@ -103,6 +117,17 @@ def test_a_whole_is_counted_where_all_are_asked_for() -> None:
 )
 def test_no_frequency_is_told_by_other_times(text: str) -> None:
     assert tells_how("How often", text) is False
+
+
+def test_each_act_has_a_frequency_of_its_own() -> None:
+    told = "Night bus N8 replaces line 84 on weekdays."
+    assert tells_of_another_act(told, "How often does night bus N8 run?", "amount")
+    assert not tells_of_another_act(told, "How often does night bus N8 replace line 84?", "amount")
+
+
+def test_the_number_by_which_a_thing_is_named_is_not_its_size() -> None:
+    assert tells_how("How large", "The tenants get cellar room number 6.") is False
+    assert tells_how("How large", "The tenants number 6.") is True
 
 
 @pytest.mark.parametrize(

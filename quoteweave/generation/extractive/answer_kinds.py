@@ -217,6 +217,8 @@ def _has_amount(statement: Statement, question: QuestionTerms) -> bool:
     if statement.is_of_cells:
         facts, amounts = new_facts(statement.text, question.text)
         is_named = quantity is None or _names_quantity(statement, quantity)
+        if question.asked_by.casefold() == "how often":  # "Patients: 146"
+            is_named = bool(tells_how(question.asked_by, statement.text) or "time" in dimensions_in(statement.text))
         return is_named and any(not amount.year for amount in amounts) | bool(facts.clocks)  # 0:29 h
     clauses = _LIMITED_NOUN.sub(r"\1", _clauses_on_subject(statement, question))
     if (tells := tells_how(question.asked_by, clauses)) is not None:

@@ -38,6 +38,7 @@ _ASKS_BY_HELPING_VERB = lazy_regex(
     re.IGNORECASE,
 )
 _ASKS_WHAT_WAS = lazy_regex(rf"\W*{_WHAT_WAS}", re.IGNORECASE)
+_ASKS_HOW_OFTEN = lazy_regex(r"\W*how\s+often\b", re.IGNORECASE)
 _BEGINS_WITH_PRONOUN = lazy_regex(r"\W*(?:I|we|you|one|it|they|he|she|there|this|that|these|those)\b", re.IGNORECASE)
 _RELATIVE = lazy_regex(r"\b(?:who|which|that)\b", re.IGNORECASE)
 _OBJECT = lazy_regex(rf"\W*the\s+(?P<thing>.+?)(?=\s(?:{PREPOSITIONS})\s|$)", re.IGNORECASE)
@@ -190,7 +191,9 @@ def tells_of_another_act(text: str, question: str, asks: AnswerType) -> bool:
         if asked.is_passive and _ASKS_WHAT_WAS.match(question):  # "Sales" were not sold
             acts = [act for verb in verbs_alike for act in _acts(text, replace(asked, verb=verb))]
             of_another = not any(act.is_passive and not act.is_noun for act in acts)
-        return of_another or ((is_passive or does_what) and not verbs_alike)
+        # Each act has a frequency of its own: how often a bus runs is not when it replaces another.
+        needs_verb = is_passive or does_what or _ASKS_HOW_OFTEN.match(question) is not None
+        return of_another or (needs_verb and not verbs_alike)
     acts = _acts(text, asked)
     if not acts and asks == "money" and not is_passive:  # "The cost is 9 euros"
         return False

@@ -120,10 +120,11 @@ _NUMBER_OF_WHOLE = lazy_regex(
 )
 _ASKS_WHOLE = lazy_regex(r"\b(?:in\s+all|in\s+total|altogether|(?:are|were)\s+there)\b", re.IGNORECASE)
 _ASKS_HOW_MANY_IT_HAS = lazy_regex(r"\bhow\s+many\b.*?\b(?:does|do|did)\b.*\b(?:have|own|employ)\b", re.IGNORECASE)
-# "The hospital lost 30 beds" does not tell how many it has.
+# "The hospital lost 30 beds" does not tell how many it has, nor does "It waits because two beds are broken".
 _GAINS = lazy_regex(
     r"\b(?:loses?|lost|cuts?|hir(?:es?|ed)|dismiss(?:es|ed)|add(?:s|ed)?|gain(?:s|ed)?|clos(?:es?|ed)|sells?|sold|rent(?:s|ed)?"
-    rf"|buys?|bought|needs?|wants?|lacks?|(?:plans?\s+to|will)\s+(?!have|own|employ)\w+)\s+{_ABOUT}{_NUMBER}",
+    rf"|buys?|bought|needs?|wants?|lacks?|(?:plans?\s+to|will)\s+(?!have|own|employ)\w+)\s+{_ABOUT}{_NUMBER}"
+    r"|\bbecause\s(?!of\b)[^;.]*",
     re.IGNORECASE,
 )
 
@@ -174,7 +175,7 @@ _ENDS, _STARTS = (
         r"from|at|after|before|earlier\s+than|earliest|first|opens?|starts?|begins?",
     )
 )
-_SIZED = rf"(?:numbers?|employs?|seats?|population\s+(?:is|of))\s+{ROUGHLY}"
+_SIZED = rf"(?:numbers|(?<=s )number|employs?|seats?|population\s+(?:is|of))\s+{ROUGHLY}"
 _MEMBERS = (
     r"(?:people|persons|pupils|students|members|players|children|employees|inhabitants|residents"
     r"|rooms|beds|seats|spaces)"

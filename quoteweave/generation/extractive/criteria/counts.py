@@ -19,13 +19,18 @@ COUNTED_WORDS = 3
 """So many words after a number may name what it counts."""
 _ADVERB = lazy_regex(r"\b\w+ly[\s-](?=\w+(?:ed|en)\b)")  # "nine widely-used datasets" are used
 _JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
+_NAME = r"[A-ZÀ-Þ][\w'’-]+(?:\s+[A-ZÀ-Þ][\w'’-]+)*"
+_OF_SEVERAL = lazy_regex(rf"(?:\b(?i:in|on|at)|[,:])\s+(?P<names>{_NAME}(?:,\s+{_NAME})*,?\s+and\s+{_NAME})")
+_EACH = lazy_regex(r"\b(?:each|every)\b", re.IGNORECASE)
 
 
 def counted_numbers(statement: Statement, question: QuestionTerms, *, of_some: bool = False) -> frozenset[Decimal]:
     """The numbers of a statement that precede what the question counts; with `of_some`, also those of a kind of these.
 
-    "7 junior members" does not tell how many members there are.
+    "7 junior members" does not tell how many members there are, nor "12 shops in Leeds and York" how many in Leeds.
     """
+    if _is_of_several(statement.text, question.text):
+        return frozenset()
     noun = counted_noun(question.text)
     nouns, unit = words(noun), find_unit((noun.split() or [""])[-1])  # "15 yrs" are years
     text = statement.text if statement.is_of_cells else own_counts(statement.text, question.text)
@@ -42,6 +47,13 @@ def counted_numbers(statement: Statement, question: QuestionTerms, *, of_some: b
         if is_counted or (unit and amount.unit == unit):
             numbers.add(amount.value)
     return frozenset(numbers)
+
+
+def _is_of_several(text: str, question: str) -> bool:
+    """Whether a text counts what is in several places or months together, of which the question names only some."""
+    asked_words = set(words(question))
+    together = [set(words(match["names"])) for match in _OF_SEVERAL.finditer(text)]
+    return not _EACH.search(text) and any(names & asked_words and names - asked_words for names in together)
 
 
 def _words_after(amount: Amount, text: str) -> list[str]:

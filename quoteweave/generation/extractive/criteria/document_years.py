@@ -20,6 +20,11 @@ _OF_EARLIER_YEAR = lazy_regex(
     re.IGNORECASE,
 )
 
+# "This year", which is another than the one of "Last year".
+_RELATIVE_TIME = lazy_regex(
+    r"\b(?:this|last|next)\s+(?:year|month|week|season|spring|summer|autumn|winter)\b", re.IGNORECASE
+)
+
 # A year that is that of the whole sentence: "In 2014 the firm sold 310 boats", "It was opened in May 2023".
 _YEAR_OF_ALL = lazy_regex(
     rf"^\W*(?:in|during)\s+(?:\w+\s+)?(?P<first>{RECENT_YEAR.pattern})\b"
@@ -53,6 +58,9 @@ class DocumentYears:
 
         In a report of 2021, the text under "2020" is about 2020. "Calendar 2021" is not fiscal 2021.
         """
+        asked_times, told_times = map(_relative_times, (self._question.text, statement.text))
+        if asked_times and told_times and asked_times.isdisjoint(told_times):
+            return True
         own_words = quote_words(statement.quote) if statement.quote.kind == "image" else statement.words
         words_around = {*own_words, *words(f"{statement.before}\n{statement.quote.section or ''}")}
         asked_years = set(filter(RECENT_YEAR.fullmatch, self._question.names))
@@ -72,6 +80,11 @@ class DocumentYears:
         own_years.update(_YEAR_WITHIN.findall(name))  # "report_2016.06.08.pdf"
         own_years = own_years or {word for word in years if 1 < document[word] == self._most.get(name)}
         return bool(years) and years.isdisjoint(own_years)
+
+
+def _relative_times(text: str) -> frozenset[str]:
+    """The times that a text gives from the day of its writing: "this year"."""
+    return frozenset(" ".join(match.casefold().split()) for match in _RELATIVE_TIME.findall(text))
 
 
 def _year_of_all(statement: Statement) -> frozenset[str]:

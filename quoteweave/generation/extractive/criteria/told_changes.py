@@ -8,10 +8,18 @@ from quoteweave.generation.extractive.acts.clauses import head_nouns
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import QuestionTerms, with_all_alike
 
-_ASKS_AMOUNT = lazy_regex(r"\W*(?:how\s+much\s+(?:is|are|was|were)|what\s+(?:is|are|was|were)\s+the)\b", re.IGNORECASE)
+_ASKS_AMOUNT = lazy_regex(
+    r"\W*(?:how\s+(?:much|high)\s+(?:is|are|was|were)|what\s+(?:is|are|was|were)\s+the)\b", re.IGNORECASE
+)
 _CHANGED = lazy_regex(
     r"\W*(?P<thing>[^,;:.]{3,80}?)\s+(?:(?:has|have|had)\s+)?(?:rose|risen|fell|fallen|grew|grown|dropped"
     r"|(?:increas|decreas|declin)ed)\s+(?:by\s+)?(?:about\s+)?[$€£]?\d[\d.,]*(?:\s?%|\s(?!to\b)[^\W\d_]+){0,2}(?P<to>\s+to\s)?",
+    re.IGNORECASE,
+)
+# "In 2021 the increase was 4 euros"
+_IS_CHANGE = lazy_regex(
+    r"\W*(?:(?:in|for|during)\s[^,;:]{1,30}?,?\s)?(?:the|an?)\s+(?:increase|decrease|rise|fall|drop|growth|decline|reduction)"
+    r"\b[^,;:]{0,60}?\s(?:is|was|(?:has|had|will)\s+(?:been|be))\s+(?:about\s+)?[$€£]?\d",
     re.IGNORECASE,
 )
 _ASKS_CHANGE = lazy_regex(
@@ -26,9 +34,11 @@ def gives_change_instead(statement: Statement, question: QuestionTerms) -> bool:
     "Fee revenue increased 9% to $3,877" gives an amount, but for "What is the fee?", that of another thing.
     """
     asked = question.text[:MAX_ANALYSED_CHARACTERS]
-    change = _CHANGED.match(statement.text) if _ASKS_AMOUNT.match(asked) and not _ASKS_CHANGE.search(asked) else None
-    if change is None:
+    if not _ASKS_AMOUNT.match(asked) or _ASKS_CHANGE.search(asked):
         return False
+    change = _CHANGED.match(statement.text)
+    if change is None:
+        return _IS_CHANGE.match(statement.text) is not None
     if change["to"] is None:
         return question.asks in {"amount", "money"}
     return with_all_alike(question.terms).isdisjoint(head_nouns(change["thing"]))
