@@ -414,3 +414,13 @@ def test_a_row_may_have_fewer_cells_than_another_and_as_many_as_the_heads() -> N
     )
     answer = ask("Are long models good at knots?", context([], [image("Kinds of knots", rows, layout="table")]))
     assert answer.status in {"located", "abstained"}
+
+
+def test_of_many_cells_the_number_of_those_left_out_is_told() -> None:
+    years = [str(year) for year in range(2015, 2023)]
+    grain = [str(480 + at) for at in range(8)]
+    rows = "\n".join(map(" | ".join, (["Cargo", *years], ["Grain", *grain], ["Ore", *"9" * 8])))
+    asked = f"How much grain was shipped in {', '.join(years[:-1])} and {years[-1]}?"
+    answer = ask(asked, context([], [image("Cargo shipped, tonnes", rows, layout="table")]))
+    assert answer.status == "answered"
+    assert "Grain (2015: 480; 2016: 481; 2017: 482; 2018: 483; 2019: 484; 2020: 485; and 2 more)" in answer.text

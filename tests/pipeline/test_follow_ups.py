@@ -212,6 +212,20 @@ def test_the_conversation_that_a_model_reads_is_bounded() -> None:
     assert len(told) < 12_000
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ([GRAIN] * MAX_MESSAGES, None),
+        ([GRAIN] * (MAX_MESSAGES + 1), "The question was read with the last 8 messages of the conversation."),
+        ([GRAIN, "x" * 1_201], "The question was read with the last 8 messages of the conversation, up to 1,200 "),
+    ],
+)
+def test_what_the_model_did_not_read_of_a_conversation_is_told(asked: list[str], said: str | None) -> None:
+    note = rewrite(FollowUps(FakeChat(["How much grain was shipped in June?"])), "And in June?", *asked).note
+    assert (note is None) == (said is None)
+    assert said is None or (note or "").startswith(said)
+
+
 def test_the_budget_of_a_question_holds_for_its_rewriting() -> None:
     async def ask() -> None:
         limit_task_spending(Budget(max_tokens=10))

@@ -102,7 +102,6 @@ def test_a_model_that_fails_leaves_the_question_and_says_so(error: Exception) ->
         "[]",
         "[[[[",
         "[" * 100_000 + "]",
-        "word " * MAX_CLAUSE_CHARACTERS,
         "of the",
     ],
 )
@@ -116,6 +115,9 @@ def test_a_clause_too_long_to_be_one_is_told() -> None:
     got = expand(f"{GRAIN}\n{'word ' * MAX_CLAUSE_CHARACTERS}\n{TIMBER}")
     assert got.clauses == (QUESTION, GRAIN, TIMBER)
     assert got.note == "1 clause of the model was not searched for, with more than 400 characters."
+    alone = expand("word " * MAX_CLAUSE_CHARACTERS)
+    assert alone.clauses == (QUESTION,)
+    assert (alone.note or "").endswith(f"that can be searched for. {got.note}")
 
 
 @pytest.mark.parametrize("question", ["", " \n", "?!"])

@@ -43,7 +43,7 @@ class StandaloneQuestion(Record):
     rewritten_by: Literal["model", "rule"] | None = Field(
         default=None, description="what rewrote it; None where it is as it was asked"
     )
-    note: str | None = Field(default=None, description="what went wrong, in a sentence")
+    note: str | None = Field(default=None, description="what went wrong or was left out, in a sentence")
     usage: Usage = Field(default=NO_TOKENS, description="tokens that a model took to rewrite it")
     price_usd: float | None = Field(default=0.0, ge=0, description="of these tokens; None where it is not known")
 
@@ -109,7 +109,8 @@ class FollowUps:
         elif rewritten.casefold() == " ".join(question.split()).casefold():
             standalone = StandaloneQuestion(question=question)
         else:
-            standalone = StandaloneQuestion(question=rewritten, rewritten_by="model")
+            left_out = _note_on_unread(history)
+            standalone = StandaloneQuestion(question=rewritten, rewritten_by="model", note=left_out)
         spent = {"usage": completion.usage, "price_usd": price_of(self.model.name, completion.usage)}
         return standalone.model_copy(update=spent)
 
@@ -149,6 +150,15 @@ def _by_rule(question: str, history: Sequence[Message], note: str | None = None)
     if rewritten is None or rewritten == question:
         return StandaloneQuestion(question=question, note=note)
     return StandaloneQuestion(question=rewritten, rewritten_by="rule", note=note)
+
+
+def _note_on_unread(history: Sequence[Message]) -> str | None:
+    """What the model did not read of a conversation, in a sentence; None for nothing."""
+    cut = any(len(message.content) > MAX_MESSAGE_CHARACTERS for message in history[-MAX_MESSAGES:])
+    if len(history) <= MAX_MESSAGES and not cut:
+        return None
+    of_each = f", up to {MAX_MESSAGE_CHARACTERS:,} characters of each" if cut else ""
+    return f"The question was read with the last {MAX_MESSAGES} messages of the conversation{of_each}."
 
 
 def _plain(content: str) -> str:

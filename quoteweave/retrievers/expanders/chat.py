@@ -60,13 +60,11 @@ class ChatExpander:
             return Expansion(clauses=(query.text,), note=note)
         written = read_clauses(completion.text)
         clauses = [clause for clause in written if len(clause) <= MAX_CLAUSE_CHARACTERS]
+        too_long = _note_on_long(len(written) - len(clauses))
         if not clauses:
-            note = f"The question was searched for alone: {self.model.name} wrote no clauses that can be searched for."
-            return Expansion(clauses=(query.text,), note=note)
-        return Expansion(
-            clauses=_distinct([query.text, *clauses])[: 1 + self._most],
-            note=_note_on_long(len(written) - len(clauses)),
-        )
+            alone = f"The question was searched for alone: {self.model.name} wrote no clauses that can be searched for."
+            return Expansion(clauses=(query.text,), note=" ".join(filter(None, [alone, too_long])))
+        return Expansion(clauses=_distinct([query.text, *clauses])[: 1 + self._most], note=too_long)
 
 
 def read_clauses(text: str) -> list[str]:

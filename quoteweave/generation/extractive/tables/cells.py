@@ -70,6 +70,7 @@ from quoteweave.generation.relevance import NUMBER_KINDS
 
 MAX_ROWS = 3
 MAX_COLUMNS = 6
+"""The most cells of a row that an answer gives; of further ones it gives the number."""
 
 _MARK = lazy_regex(r"\W*(?:\d{1,2}|\w)?\W*")  # the mark of a note, alone on its line, names nothing
 # What was before or after a date is not what a row or column of that date tells.
@@ -133,6 +134,7 @@ class FoundRow:
     def __str__(self) -> str:
         """`Grain (2021: 486; 2022: 512)`, or `Exports: Grain (2021: 486)` of a group."""
         shown = [f"{heading}: {cell}" if heading else cell for heading, cell in self.cells[:MAX_COLUMNS]]
+        shown += [f"and {len(self.cells) - MAX_COLUMNS} more"] if len(self.cells) > MAX_COLUMNS else []
         group = self.group or self.asked_group
         name = f"{group}: {self.name}" if group else self.name
         return " ".join(filter(None, [name, f"({'; '.join(shown)})" if name else "; ".join(shown)]))
