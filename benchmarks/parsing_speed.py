@@ -15,6 +15,7 @@ words           how much processor time and disk space it takes to store the wor
 """
 
 import hashlib
+import os
 import statistics
 import sys
 import time
@@ -37,11 +38,19 @@ def main() -> None:
     """Run from the command line."""
     parser = arguments(__doc__)
     parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS), help="what to measure (all)")
+    parser.add_argument(
+        "--checkout",
+        type=Path,
+        metavar="DIR",
+        help="of small-files and large-text: time another version, checked out here",
+    )
     parser.add_argument("--pages", type=int, metavar="N", default=60, help="pages to read by OCR (%(default)s)")
     parser.add_argument("--long", type=int, metavar="N", default=500, help="pages of the made PDF (%(default)s)")
     parser.add_argument("--repeats", type=int, metavar="N", default=3, help="runs, for the median (%(default)s)")
     options = parser.parse_args()
     host = machine()
+    if options.checkout:
+        os.chdir(options.checkout)  # `python -m` takes the package from there
     measured = {name: PARTS[name](options.pages, options.long, options.repeats) for name in options.only}
     rows = [[name, figure, f"{value:,.2f}"] for name, figures in measured.items() for figure, value in figures.items()]
     print_results(host, measured, [Table("speed and memory of adding", ("", "figure", "value"), rows)], options)
