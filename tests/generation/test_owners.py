@@ -108,6 +108,7 @@ def test_without_a_title_no_name_is_that_of_another() -> None:
         ("How many boats do we keep?", "We keep 95 boats.", "Letter from a fisher", False),
         ("How many boats do we keep?", "We keep 95 boats.", "Boats of the club", True),
         ("How many boats does the club keep?", "Ada wrote:\n> Thanks.\n> We keep 95 boats.", None, False),
+        ("How many boats do we keep?", "Ada wrote:\n> Thanks.\n> We keep 95 boats.", None, True),
         ("How many boats does the club keep?", "Ada wrote:\n> Thanks.\nWe keep 95 boats.", None, True),
         ("How many boats does the fisher keep?", "We keep 95 boats.", "Letter from a fisher", True),
     ],

@@ -71,7 +71,7 @@ def says_we_of_others(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a speaker who is quoted says "we", or the writer of a letter, and the question does not name them.
 
     'A farmer said: "We keep 95 cows."' tells how many the farmer keeps, and not the dairy whose report it is; nor does
-    "> We keep 95 cows." in a reply, of which it is not known here who wrote it.
+    "> We keep 95 cows." in a reply: who wrote it is not known here, so a question for the dairy is about others.
     """
     quote, at = statement.quote, statement.sentence_index
     sentences = split_sentences(quote.text) if quote.kind == "text" else []
@@ -81,7 +81,8 @@ def says_we_of_others(statement: Statement, question: QuestionTerms) -> bool:
     outside = _QUOTED.sub(lambda match: " " * len(match[0]), quote.text)[start:end]
     says_we = [outside[match.start()].isspace() for match in _WE.finditer(text)]
     writer = _WRITTEN_BY.search(statement.heading)
-    if says_we and quote.text[quote.text.rfind("\n", 0, start + 1) + 1 :].lstrip().startswith(">"):
+    line = quote.text[quote.text.rfind("\n", 0, start + 1) + 1 :].lstrip()
+    if says_we and line.startswith(">") and not question.subject <= frozenset(words(text)):
         return True
     speaker = outside if any(says_we) else writer[0] if writer and says_we else None
     return speaker is not None and question.subject.isdisjoint(words(speaker))
