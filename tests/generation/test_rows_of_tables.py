@@ -424,3 +424,19 @@ def test_of_many_cells_the_number_of_those_left_out_is_told() -> None:
     answer = ask(asked, context([], [image("Cargo shipped, tonnes", rows, layout="table")]))
     assert answer.status == "answered"
     assert "Grain (2015: 480; 2016: 481; 2017: 482; 2018: 483; 2019: 484; 2020: 485; and 2 more)" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How heavy is the Ash 20?", "Weight (kg) (Ash 20: 4.6)"),
+        ("How large is the tank of the Ash 30?", "Tank (litres) (Ash 30: 1.8)"),
+        ("How heavy is the tank of the Ash 30?", None),
+        ("What is the net weight of the Ash 20?", None),
+    ],
+)
+def test_a_unit_in_brackets_is_no_word_of_a_rows_name(question: str, said: str | None) -> None:
+    rows = "- | Ash 20 | Ash 30\nTank (litres) | 1.2 | 1.8\nWeight (kg) | 4.6 | 6.1\nPump pressure (bar) | 15 | 19"
+    answer = ask(question, context([], [image("Technical data", rows, layout="table")]))
+    assert answer.status == ("answered" if said else "located")
+    assert said is None or said in answer.text

@@ -10,7 +10,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import AnswerType, interrogative_words, request_words, words_alike
 from quoteweave.core.text.question_words import Quantity, verbs_of
 from quoteweave.core.text.tokens import has_digit, words
-from quoteweave.core.text.units import find_unit
+from quoteweave.core.text.units import Unit, find_unit
 from quoteweave.generation.extractive.tables.heads import YEAR, Rows
 from quoteweave.generation.gate.dates import Date, extract_dates, is_of_date, months_within
 from quoteweave.generation.relevance import CALENDAR_YEAR, FISCAL_YEAR, YEAR_PATTERN, QuestionTerms, coverage
@@ -37,6 +37,7 @@ SIZE = lazy_regex(r"\s+\d[\d.,]*\s?[^\W\d_]{1,5}$")
 """The size of a thing behind its name: "25 m"."""
 # What follows the name of a thing: a description, the thing's code ("FD30"), or its size.
 _DESCRIPTION = lazy_regex(rf"\s*(?:[,;(–—]|\s-\s).*$|\s+(?=[^\s,;(\d]*[A-Z])(?=[^\s,;(]*\d)[^\s,;(]+|{SIZE.pattern}")
+_IN_BRACKETS = lazy_regex(r"\s\(([^()]{1,20})\)\s*$")
 _FROM_TO = lazy_regex(r"\((?![^()]*(?:19|20)\d\d)[^()]*\d[^()]*\)\s*$")
 _ONE = frozenset({"one", "1"})
 _WHO_DID = lazy_regex(r"\bwho\s+(?:(?:is|are|was|were|will|has|have|can|may|must)\s+)?(\w+)", re.IGNORECASE)
@@ -97,7 +98,21 @@ def chosen_rows(header: Sequence[str], rows: Rows, question: AskedCells) -> list
         best = []
     if any(TOTAL_ALONE.fullmatch(rows[at][0]) for at in best) and not _are_of(row_words, named_words):
         return []  # a total of other things
-    return _row_with_stated_cell([rows[at] for at in sorted((*best, *besides))], row_words)
+    chosen = [rows[at] for at in sorted((*best, *besides))]
+    if any(_measures_other(row[0], question.quantity) for row in chosen):
+        return []  # "How heavy is the tank?" is not told by its litres, nor by the weight of the whole
+    return _row_with_stated_cell(chosen, row_words)
+
+
+def _measures_other(name: str, quantity: Quantity | None) -> bool:
+    """Whether the unit in brackets behind a name measures something other than what is asked for."""
+    unit = _unit_in_brackets(name)
+    return bool(quantity and quantity.dimensions and unit and unit.dimension not in quantity.dimensions)
+
+
+def _unit_in_brackets(name: str) -> Unit | None:
+    bracket = _IN_BRACKETS.search(name)
+    return None if bracket is None else find_unit(bracket[1].strip())
 
 
 def _is_another_letter(name: str, question: str) -> bool:
@@ -256,7 +271,12 @@ def is_of_others(name: str, question_words: Collection[str]) -> bool:
 
 
 def name_of_row(name: str) -> frozenset[str]:
-    """The words of a name without those that only ask ("number of"), where it has others, and the mark of a note."""
+    """The words of a name without those that only ask ("number of"), where it has others, its unit and a note's mark.
+
+    >>> sorted(name_of_row("Weight (kg)")), sorted(name_of_row("Weight (net)"))
+    (['weight'], ['net', 'weight'])
+    """
+    name = _IN_BRACKETS.sub("", name) if _unit_in_brackets(name) else name
     name_words = frozenset(words(_NOTE.sub("", name)))
     return name_words - interrogative_words() - request_stems() or name_words
 
