@@ -110,9 +110,15 @@ class Outline:
                 self.begins.setdefault(heading, page.number)
         first = dict.fromkeys(page.headings[0] for page in pages if page.headings)
         inner_headings = [heading for page in pages[:-1] for heading in page.headings[1:] if heading not in first]
+        # Between two outermost headings of a page may be the end of the first, or a part that ends on that page.
+        between = any(
+            heading not in first and not first.keys().isdisjoint(page.headings[at + 1 :])
+            for page in pages
+            for at, heading in enumerate(page.headings[1:], start=1)
+        )
         last = [heading for page in pages[-1:] for heading in page.headings[1:] if self.begins[heading] == page.number]
         self.outermost = [*first, *([] if inner_headings else last)]
-        self.is_sure = not (inner_headings and last)
+        self.is_sure = not (inner_headings and last) and not between
         """Whether these are certainly all the outermost headings."""
         self._words = {heading_words(heading) for heading in self.begins} if len(self.begins) >= _MIN_OUTLINE else set()
         self._lengths = {len(title_words) for title_words in self._words} - {1}
