@@ -43,7 +43,9 @@ class StructureRequest(Record):
     """What a question asks of a document's structure."""
 
     kinds: tuple[StructureKind, ...] = Field(description="of what, in the order of `StructureKind`")
-    wants: Literal["count", "names"] = Field(description="how many there are, or what they are called")
+    wants: Literal["count", "names", "title"] = Field(
+        description="how many there are, what they are called, or the heading of the one part that is its place"
+    )
     places: tuple[PlaceName, ...] = Field(default=(), description="the pages or sections within which; none for all")
     naming_words: tuple[str, ...] = Field(default=(), description="stems of words that must name the document")
     says_document: bool = Field(

@@ -186,7 +186,15 @@ def test_the_title_of_what_stands_on_a_page_is_another(question: str) -> None:
 def test_the_heading_of_one_part_is_asked_for(question: str, kind: str, part: PlaceName) -> None:
     asked = read_structure_request(question)
     assert asked is not None
-    assert (asked.kinds, asked.wants, asked.places) == ((kind,), "names", (part,))
+    wants = "names" if part.kind == "contents" else "title"
+    assert (asked.kinds, asked.wants, asked.places) == ((kind,), wants, (part,))
+
+
+@pytest.mark.parametrize("question", ["List the sections of section 3", "Which subsections does section 3 have?"])
+def test_sections_within_a_section_are_listed(question: str) -> None:
+    asked = read_structure_request(question)
+    assert asked is not None
+    assert (asked.kinds, asked.wants, asked.places) == (("section",), "names", (PlaceName("section", "3"),))
 
 
 @pytest.mark.parametrize(

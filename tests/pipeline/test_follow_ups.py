@@ -217,7 +217,7 @@ def test_the_conversation_that_a_model_reads_is_bounded() -> None:
     [
         ([GRAIN] * MAX_MESSAGES, None),
         ([GRAIN] * (MAX_MESSAGES + 1), "The question was read with the last 8 messages of the conversation."),
-        ([GRAIN, "x" * 1_201], "The question was read with the last 8 messages of the conversation, up to 1,200 "),
+        ([GRAIN, "x" * 1_201], "The question was read with the last 2 messages of the conversation, up to 1,200 "),
     ],
 )
 def test_what_the_model_did_not_read_of_a_conversation_is_told(asked: list[str], said: str | None) -> None:

@@ -10,6 +10,7 @@ from quoteweave.core.answers import NO_TOKENS, Answer, Usage
 from quoteweave.core.chat.prompts import indented, load_prompt
 from quoteweave.core.concurrency.pools import run_in_pool
 from quoteweave.core.errors import EndpointError, ModelError, note_text
+from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
 from quoteweave.core.text.marks import parse_marks
@@ -157,8 +158,9 @@ def _note_on_unread(history: Sequence[Message]) -> str | None:
     cut = any(len(message.content) > MAX_MESSAGE_CHARACTERS for message in history[-MAX_MESSAGES:])
     if len(history) <= MAX_MESSAGES and not cut:
         return None
+    messages = pluralize(min(len(history), MAX_MESSAGES), "message")
     of_each = f", up to {MAX_MESSAGE_CHARACTERS:,} characters of each" if cut else ""
-    return f"The question was read with the last {MAX_MESSAGES} messages of the conversation{of_each}."
+    return f"The question was read with the last {messages} of the conversation{of_each}."
 
 
 def _plain(content: str) -> str:

@@ -24,7 +24,6 @@ from quoteweave.core.text.references.mentions import caption_label, heading_name
 from quoteweave.core.text.tokens import name_words, single_spaced, words
 from quoteweave.core.text.whole_document.structure_questions import (
     asks_contents,
-    asks_title,
     read_structure_request,
     states_number,
 )
@@ -59,11 +58,12 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
     if request is None or document is None:
         return None
     reader = _StructureReader(document, collection, where)
-    of_all = asks_title(request) or asks_contents(request)
+    asks_title = request.wants == "title"
+    of_all = asks_title or asks_contents(request)
     within = reader.scope(() if of_all else request.places)
     if within is None or (asks_contents(request) and reader.has_contents):
         return None
-    if asks_title(request):
+    if asks_title:
         tallies = [reader.titled(request.kinds[0], request.places[0])]
     else:
         tallies = [reader.tally(kind, within) for kind in request.kinds]

@@ -105,17 +105,12 @@ def _part_asked(text: str, analysis: QuestionAnalysis) -> StructureRequest | Non
     asks = any(patterns[name].search(text) for name in ("title of", "called", "begins"))
     if not asks and not (part.number and patterns["is what"].fullmatch(text.strip(" \t\n?!.¿"))):
         return None
-    return StructureRequest(kinds=(kind,), wants="names", places=(part,), says_document=True)
+    return StructureRequest(kinds=(kind,), wants="title", places=(part,), says_document=True)
 
 
 def asks_contents(request: StructureRequest) -> bool:
     """Whether a question asks for the table of contents."""
     return [place.kind for place in request.places] == ["contents"]
-
-
-def asks_title(request: StructureRequest) -> bool:
-    """Whether a question asks for the heading of one part: "What is the title of chapter 3?"."""
-    return request.wants == "names" and [place.kind for place in request.places] == list(request.kinds)
 
 
 def _long_range(question: str, places: tuple[PlaceName, ...]) -> tuple[PlaceName, ...]:

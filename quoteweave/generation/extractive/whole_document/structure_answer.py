@@ -19,7 +19,6 @@ from quoteweave.core.answers import (
 from quoteweave.core.messages import pluralize
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import page_number
-from quoteweave.core.text.whole_document.structure_questions import asks_title
 from quoteweave.generation.answer_text import add_mark, clip, escape_marks, join_with_and
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.statements import image_mark
@@ -83,7 +82,7 @@ def _paragraph(count: StructureCount, structure: DocumentStructure, context: Con
         if structure.limits is not None and not structure.request.places:
             within, number = f", of which {count.count} are asked about", pluralize(structure.pages, "page")
         return add_mark(f"{document} has {number}{within}", _mark(count.elements[-1], context))
-    if asks_title(structure.request):
+    if structure.request.wants == "title":
         place = structure.request.places[0]
         sentence = f"This is {place.phrase if place.number else f'the {place.kind}'} of {document}:"
         return "\n".join([sentence, "", _line(count.elements[0], context)])
