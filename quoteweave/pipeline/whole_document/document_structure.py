@@ -8,9 +8,10 @@ appendices by their letters.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.segments.chapters import NumberedHeading, Outline, chapters_of
+from quoteweave.collection.segments.chapters import Chapters, NumberedHeading, Outline, chapters_of
 from quoteweave.core.answers import (
     Context,
     DocumentStructure,
@@ -128,6 +129,14 @@ class _StructureReader:
         numbers = {page.number for page in self._pages}
         self._quotes = [quote for quote in quotes if quote.page in numbers]
 
+    @cached_property
+    def _outline(self) -> Outline:
+        return Outline(self._all_pages)
+
+    @cached_property
+    def _chapters(self) -> Chapters:
+        return chapters_of(self._outline, self._collection.document_quotes(self._document.name))
+
     @property
     def limits(self) -> tuple[str, str] | None:
         """The names of the first and last page that pass the filter; None if all pages do, or none."""
@@ -195,8 +204,7 @@ class _StructureReader:
 
     def _naming_quote(self, part: Part) -> Quote | None:
         """The first quote on the page of a heading, which is no title there, that has its words; else the first."""
-        quotes = [quote for quote in self._collection.page_quotes(self._document.name, part.page) if quote.retrievable]
-        heading_words = set(words(_NUMBER.sub("", part.name)))
+        quotes, heading_words = self._quotes_on(part.page), set(words(_NUMBER.sub("", part.name)))
         naming = (quote for quote in quotes if heading_words.issubset(words(quote.all_text())))
         return next(naming, next(iter(quotes), None))
 
@@ -262,8 +270,7 @@ class _StructureReader:
             return Tally(kind, "parser", len(titles), [_heading(quote, None) for quote in titles])
         if kind == "appendix":
             return self._appendices(titles)
-        outline = Outline(self._all_pages)
-        chapters = chapters_of(outline, self._collection.document_quotes(self._document.name))
+        outline, chapters = self._outline, self._chapters
         numbers = [heading for heading in chapters.numbered if kind == "section" or heading.name.kind == "chapter"]
         ids, on_pages = {quote.id for quote in titles}, {page.number: page.label for page in within.pages}
         numbered = [
@@ -274,7 +281,7 @@ class _StructureReader:
         if len(numbers) > 1:
             return Tally(kind, "numbers" if chapters.is_complete else "parser", len(numbered), numbered)
         named = chapters.outline if kind == "chapter" else outline.outermost
-        outlined = [part for part in self._outline(titles, within) if part.name in named]
+        outlined = [part for part in self._outlined(titles, within) if part.name in named]
         if outlined:
             return Tally(kind, "outline" if outline.is_sure else "parser", len(outlined), outlined)
         if kind == "section" and not numbered:
@@ -307,7 +314,7 @@ class _StructureReader:
         return Tally("appendix", "numbers" if complete else "parser", len(by_number), list(by_number.values()))
 
     @staticmethod
-    def _outline(titles: Sequence[Quote], within: "_Scope") -> Iterator[Part]:
+    def _outlined(titles: Sequence[Quote], within: "_Scope") -> Iterator[Part]:
         """The headings of the outline, each with the title quote of the same text on its page, if there is one.
 
         If a heading begins in the middle of a page, the section before it ends on that page, and precedes it there.
