@@ -28,6 +28,10 @@ from quoteweave.core.text.whole_document.structure_questions import read_structu
         ("¿Qué capítulos contiene el documento?", ("chapter",), "names"),
         ("How many appendices are included?", ("appendix",), "count"),
         ("Which tables are shown?", ("table",), "names"),
+        ("What are the main chapters of the report?", ("chapter",), "names"),
+        ("What are the sections called?", ("section",), "names"),
+        ("Does the report have an appendix?", ("appendix",), "names"),
+        ("Is there an appendix?", ("appendix",), "names"),
     ],
 )
 def test_parts_are_counted_or_named(question: str, kinds: tuple[str, ...], wants: str) -> None:
@@ -181,6 +185,7 @@ def test_the_title_of_what_stands_on_a_page_is_another(question: str) -> None:
         ("¿Cómo se llama el capítulo 3?", "chapter", PlaceName("chapter", "3")),
         ("Where does the appendix start?", "appendix", PlaceName("appendix")),
         ("Show me the table of contents", "chapter", PlaceName("contents")),
+        ("What page does chapter 3 start on?", "chapter", PlaceName("chapter", "3")),
     ],
 )
 def test_the_heading_of_one_part_is_asked_for(question: str, kind: str, part: PlaceName) -> None:
@@ -208,6 +213,19 @@ def test_sections_within_a_section_are_listed(question: str) -> None:
         "What is in the table of contents about cranes?",
         "What does the appendix say?",
         "Does the appendix have tables?",
+        "Does the appendix have a title?",
+        "Who is named in chapter 2?",
+        "What is named in section 2?",
+        "Who named chapter 2?",
+        "How does chapter 2 begin?",
+        "What does chapter 2 start with?",
+        "When does chapter 2 start?",
+        "Why is chapter 2 called so?",
+        "Warum heißt Kapitel 2 so?",
+        "Is there a table of contents?",
+        "Where is the table of contents?",
+        "On what page is the table of contents?",
+        "What are the main chapters about?",
     ],
 )
 def test_what_stands_in_a_part_is_not_its_heading(question: str) -> None:

@@ -459,10 +459,15 @@ def test_chapters_of_an_outline_are_called_by_their_places_and_cited(tmp_path: P
 
 def test_an_appendix_is_shown_or_said_to_be_missing(tmp_path: Path) -> None:
     book = [title("1 Oak", 0), title("2 Elm", 1), title("References", 2), title("A Leaves", 3), title("B Roots", 4)]
-    with make_collection(tmp_path / "made", {"book.md": book, "guide.md": GUIDE}) as made:
+    hut = [title("Doors", 0), title("Appendix", 1)]
+    with make_collection(tmp_path / "made", {"book.md": book, "guide.md": GUIDE, "hut.md": hut}) as made:
         begins = ask(made, "On what page does the appendix begin?", "book.md")
         has = ask(made, "Does it have an appendix?", "guide.md")
-    assert begins.text == "This is the appendix of book.md:\n\n- A Leaves (page 4) [1]."
+        one = ask(made, "On what page does the appendix begin?", "hut.md")
+    assert one.text == "This is the appendix of hut.md:\n\n- Appendix (page 2) [1]."
+    # "The appendix" may be either of the two.
+    listed = "book.md has 2 appendices, by the numbers of its headings:\n\n- A Leaves (page 4) [1].\n- B Roots (page 5)"
+    assert begins.text.startswith(listed)
     assert (has.status, has.text) == ("abstained", "The parser found no appendices in guide.md.")
 
 

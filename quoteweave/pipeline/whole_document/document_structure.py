@@ -66,6 +66,8 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
         return None
     if asks_title:
         tallies = [reader.titled(request.kinds[0], request.places[0])]
+        if tallies[0].count > 1:  # all of them, where "the appendix" is one of several
+            request = request.model_copy(update={"wants": "names", "places": ()})
     else:
         tallies = [reader.tally(kind, within) for kind in request.kinds]
     lacks_title = of_all and not any(tally.count for tally in tallies)
@@ -185,14 +187,17 @@ class _StructureReader:
         return self._section(places[0]) if places else everything
 
     def titled(self, kind: StructureKind, name: PlaceName) -> Tally:
-        """The part of one kind that has this name; none where its heading is not surely known."""
+        """The part of one kind that has this name, or all; none where its heading is not surely known.
+
+        All are returned if the name has no number, as "the appendix" may be any of several.
+        """
         within = _Scope(self._pages, self._quotes)
         tally = self.tally("section" if "." in name.number or kind == "section" else kind, within)
         if kind == "section" and tally.basis != "numbers":
             tally = self.tally("chapter", within)  # the outline's, without what precedes the first of them
         outermost = [part for part in tally.parts if part.label is None or "." not in part.label.number]
         if name.is_last or not name.number:  # an appendix
-            parts: Sequence[Part] = outermost[-1:] if name.is_last else outermost[:1]
+            parts: Sequence[Part] = outermost[-1:] if name.is_last else outermost
             is_sure = self.limits is None and (tally.basis in _SURE or not name.is_last)
         elif tally.basis == "outline":
             parts, is_sure = tally.parts[(name.value or 0) - 1 :][:1], self.limits is None and bool(name.value)

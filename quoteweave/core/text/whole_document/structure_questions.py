@@ -31,8 +31,10 @@ MAX_PAGES = 10_000
 """The most pages of a range; a longer one is reduced to its first and last page."""
 # What the questions ask for, as `analyse_question` reads them: "combien d'annexes" reads as an amount.
 _ASKS = frozenset({"parts", "count", "amount", "statement"})
+_ASKS_TITLE = frozenset({"definition", "parts", "place", "statement"})
 _DIVISIONS: frozenset[StructureKind] = frozenset({"chapter", "section", "heading"})
 _PARTS: Mapping[str, StructureKind] = {"chapter": "chapter", "section": "section", "appendix": "appendix"}
+_PLACE = r"(?:\s\w{1,4})?\s{2}"  # the article and the gap that are left where a part is taken out of a question
 _ELIDED = lazy_regex(r"\bd['’]")  # "combien d'annexes"
 
 
@@ -54,7 +56,8 @@ def read_structure_request(question: str) -> StructureRequest | None:
     kinds = ["heading"] if titles_page else kinds
     if not kinds or (counts and not patterns["counted parts"].search(text)):  # "How many documents have tables?"
         return None
-    lists = patterns["parts asked"].search(text) and _DIVISIONS.issuperset(kinds)  # "What are the chapters?"
+    # "What are the chapters?", but not "What are the chapters about?"
+    lists = _DIVISIONS.issuperset(kinds) and all(patterns[name].search(text) for name in ("parts asked", "whole kind"))
     names_kind = counts or "heading" in kinds or lists or patterns["names"].search(text) is not None
     # "Which tables are shown?", but not "What is shown in the tables?"
     if not names_kind and not (patterns["exists"].search(text) and patterns["kind asked"].search(text)):
@@ -78,7 +81,8 @@ def read_structure_request(question: str) -> StructureRequest | None:
 
 def _naming_words(text: str) -> tuple[str, ...]:
     """The stems of the words of a question that say nothing of structure, and so have to name the document."""
-    for name in ("counts", "title of", "called", "begins", "names", "exists", "heading", "page", "document", "besides"):
+    asking = ("counts", "title of", "called", "begins", "where", "names", "exists")
+    for name in (*asking, "heading", "page", "document", "besides"):
         text = _patterns()[name].sub(" ", text)
     remaining_words = [word for word in words(text, stem=False) if word not in request_words()]
     return tuple(word for word in words(" ".join(remaining_words)) if word not in interrogative_words())
@@ -96,16 +100,28 @@ def _part_asked(text: str, analysis: QuestionAnalysis) -> StructureRequest | Non
     (part,) = parts
     if part == PlaceName("contents"):
         shows = all(word in interrogative_words() or word in request_words() for word in words(text))
+        shows = shows and analysis.asks == "statement"  # not "On what page is the table of contents?"
         return StructureRequest(kinds=("chapter",), wants="names", places=(part,)) if shows else None
     kind = _PARTS.get(part.kind)
     if kind is None:
         return None
     if kind == "appendix" and analysis.asks == "yes_or_no":
-        return StructureRequest(kinds=(kind,), wants="names") if patterns["names"].search(text) else None
-    asks = any(patterns[name].search(text) for name in ("title of", "called", "begins"))
-    if not asks and not (part.number and patterns["is what"].fullmatch(text.strip(" \t\n?!.¿"))):
+        return StructureRequest(kinds=(kind,), wants="names") if patterns["has part"].search(text) else None
+    is_numbered_alone = part.number and patterns["is what"].fullmatch(text.strip(" \t\n?!.¿"))
+    if not is_numbered_alone and not _asks_title(text, analysis):
         return None
     return StructureRequest(kinds=(kind,), wants="title", places=(part,), says_document=True)
+
+
+def _asks_title(text: str, analysis: QuestionAnalysis) -> bool:
+    """Whether a question, by its text without places, asks what a part is called or where it is."""
+    patterns = _patterns()
+    called = patterns["called"].search(text)
+    # "Wie" asks for a person, but "wie heißt" for a title, too.
+    asks_title = analysis.asks in _ASKS_TITLE or (called and called[0].startswith(analysis.asked_by.casefold()))
+    if not asks_title or patterns["within part"].search(text):  # "Who is named in chapter 2?"
+        return False
+    return bool(called or patterns["title of"].search(text) or patterns["where"].search(text))
 
 
 def asks_contents(request: StructureRequest) -> bool:
@@ -161,8 +177,8 @@ def _alternatives() -> dict[str, str]:
     """The words of all languages as alternatives of a pattern, by their meaning."""
     tables = [language["structure"] for language in question_languages() if "structure" in language]
     kinds = get_args(StructureKind)
-    names = (*kinds, "counts", "called", "begins", "is what", "parts asked", "names", "exists")
-    names = (*names, "document", "besides", "numbers", "between")
+    names = (*kinds, "counts", "called", "begins", "where", "within", "is what", "parts asked", "names", "exists")
+    names = (*names, "document", "besides", "numbers", "between", "whose")
     alternatives = {
         name: alternation(word for table in tables for word in table.get(name.replace(" ", "_"), ())) for name in names
     }
@@ -171,6 +187,10 @@ def _alternatives() -> dict[str, str]:
     alternatives["counted pages"] = rf"{alternatives['counts']}\s+{alternatives['page']}"
     any_kind = rf"(?:{'|'.join(alternatives[kind] for kind in kinds)})"
     alternatives["counted parts"] = rf"{alternatives['counts']}\s+(?:[^\W\d]+\s+)?{any_kind}"
+    divisions = rf"(?:{'|'.join(alternatives[kind] for kind in sorted(_DIVISIONS))})"
+    alternatives["whole kind"] = rf"{divisions}(?=\W*(?:\Z|{alternatives['whose']}\b|{alternatives['called']}\b))"
+    alternatives["has part"] = rf"{alternatives['names']}(?={_PLACE})"
+    alternatives["within part"] = rf"{alternatives['within']}(?={_PLACE})"
     alternatives["kind asked"] = rf"^\W*[\w'’]+\s+{any_kind}"
     return alternatives
 
