@@ -440,3 +440,24 @@ def test_a_unit_in_brackets_is_no_word_of_a_rows_name(question: str, said: str |
     answer = ask(question, context([], [image("Technical data", rows, layout="table")]))
     assert answer.status == ("answered" if said else "located")
     assert said is None or said in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How much is the meeting room?", None),
+        ("How much vitamin A is in it?", None),
+        ("How much vitamin C is in it?", "Vitamin (C) (Amount: 20)"),
+        ("How long is the quay in ft?", "Length (ft) (Amount: 98)"),
+        ("How heavy is the tank?", None),
+        ("How much power is used?", "Power (W) (Amount: 1850)"),
+    ],
+)
+def test_what_in_brackets_tells_rows_apart_is_a_word_of_their_names(question: str, said: str | None) -> None:
+    rows = (
+        "Item | Amount\nMeeting room (hour) | 20\nMeeting room (day) | 100\nVitamin (C) | 20\nLength (m) | 30\n"
+        "Length (ft) | 98\nTank (l) | 3\nTotal weight (kg) | 4\nPower (W) | 1850"
+    )
+    answer = ask(question, context([], [image("The quay and its tank, with the power used", rows, layout="table")]))
+    assert answer.status == ("answered" if said else "located")
+    assert said is None or said in answer.text

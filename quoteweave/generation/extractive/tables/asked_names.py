@@ -2,6 +2,7 @@
 
 import re
 from calendar import monthrange
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -33,11 +34,13 @@ _NOTE = lazy_regex(r"(?<=\S)(?:\s*\(\d{1,2}\))+$")
 _OTHER = lazy_regex(rf"\b{OTHER}\b", re.IGNORECASE)
 _ROMAN = lazy_regex("[ivx]+")
 _LETTER = lazy_regex(r"\s*[A-Z][+−–-]?\s*")
+_BRACKETED_LETTER = lazy_regex(r"\(([A-Z])\)\s*$")
+_SINGLE_LETTER = lazy_regex(r"\s[A-HJ-Z](?!\w)")
+_TIMES = frozenset({"time", "months"})
 SIZE = lazy_regex(r"\s+\d[\d.,]*\s?[^\W\d_]{1,5}$")
 """The size of a thing behind its name: "25 m"."""
 # What follows the name of a thing: a description, the thing's code ("FD30"), or its size.
 _DESCRIPTION = lazy_regex(rf"\s*(?:[,;(–—]|\s-\s).*$|\s+(?=[^\s,;(\d]*[A-Z])(?=[^\s,;(]*\d)[^\s,;(]+|{SIZE.pattern}")
-_IN_BRACKETS = lazy_regex(r"\s\(([^()]{1,20})\)\s*$")
 _FROM_TO = lazy_regex(r"\((?![^()]*(?:19|20)\d\d)[^()]*\d[^()]*\)\s*$")
 _ONE = frozenset({"one", "1"})
 _WHO_DID = lazy_regex(r"\bwho\s+(?:(?:is|are|was|were|will|has|have|can|may|must)\s+)?(\w+)", re.IGNORECASE)
@@ -81,6 +84,7 @@ def chosen_rows(header: Sequence[str], rows: Rows, question: AskedCells) -> list
         and not (question.dates and _is_date(row[0]) and not _is_dated_as_asked(row, question, nouns, named_words))
     ]
     names = [name_of_row(row[0]) for row in rows]
+    row_words |= _measuring_words([row[0] for row in rows], question)
     best = best_matching_names([row[0] for row in rows], row_words, question.weights, least=1.0)
     best = best or _of_span(rows, row_words) or _of_months(rows, row_words)
     best = best or only([at for at, row in enumerate(rows) if dated_words(row[0], question)])
@@ -99,26 +103,57 @@ def chosen_rows(header: Sequence[str], rows: Rows, question: AskedCells) -> list
     if any(TOTAL_ALONE.fullmatch(rows[at][0]) for at in best) and not _are_of(row_words, named_words):
         return []  # a total of other things
     chosen = [rows[at] for at in sorted((*best, *besides))]
-    if any(_measures_other(row[0], question.quantity) for row in chosen):
-        return []  # "How heavy is the tank?" is not told by its litres, nor by the weight of the whole
-    return _row_with_stated_cell(chosen, row_words)
+    return _row_with_stated_cell(_measuring(chosen, rows, question.quantity), row_words)
 
 
-def _measures_other(name: str, quantity: Quantity | None) -> bool:
-    """Whether the unit in brackets behind a name measures something other than what is asked for."""
-    unit = _unit_in_brackets(name)
-    return bool(quantity and quantity.dimensions and unit and unit.dimension not in quantity.dimensions)
+def _measuring(chosen: list[Sequence[str]], rows: Rows, quantity: Quantity | None) -> list[Sequence[str]]:
+    """The chosen rows without those whose unit in brackets measures something other than what is asked for.
+
+    "How heavy is the tank?" is answered by "Tank (kg)" beside "Tank (litres)", but not by the weight of the whole.
+    """
+    dimensions = quantity.dimensions if quantity else ()
+    others = [row for row in rows if dimensions and (unit := _unit_of(row[0])) and unit.dimension not in dimensions]
+    names = {UNIT.sub("", row[0]) for row in others}
+    named = [row for row in chosen if UNIT.sub("", row[0]) in names]
+    return [row for row in named if row not in others] if named else chosen
 
 
-def _unit_in_brackets(name: str) -> Unit | None:
-    bracket = _IN_BRACKETS.search(name)
-    return None if bracket is None else find_unit(bracket[1].strip())
+def _measuring_words(names: Sequence[str], question: AskedCells) -> frozenset[str]:
+    """The words of the units in brackets that may measure what is asked for: "kg" of "Weight (kg)", for "how heavy".
+
+    Not of those that tell apart rows with the same name, as "Room (hour)" and "Room (day)", nor of a time, which may
+    say what a price is for, unless a time is asked for.
+    """
+    if question.quantity is None and question.asks != "amount":
+        return frozenset()
+    times = Counter(UNIT.sub("", name) for name in names)
+    return frozenset(
+        word
+        for name in names
+        if times[UNIT.sub("", name)] == 1
+        and (unit := _unit_of(name)) is not None
+        and (question.quantity is None or unit.dimension in question.quantity.dimensions)
+        and (question.quantity is not None or unit.dimension not in _TIMES)
+        and (bracket := UNIT.search(name)) is not None
+        for word in words(bracket[0])
+    )
+
+
+def _unit_of(name: str) -> Unit | None:
+    """The unit in brackets behind a name, if there is one: "Gas (m3)"."""
+    bracket = UNIT.search(name)
+    return None if bracket is None else find_unit(bracket[0].strip(" ()"))
 
 
 def _is_another_letter(name: str, question: str) -> bool:
-    """Whether a name is a single letter, such as a grade, other than the question's: "B" or "B-", of "B+"."""
-    return _LETTER.fullmatch(name) is not None and not (
-        re.search(rf"(?<![\w+−–-]){re.escape(name.strip())}(?![\w+−–-])", question, re.IGNORECASE) or not question
+    """Whether a name is a single letter, such as a grade, other than the question's: "B" or "B-", of "B+".
+
+    Or ends with one in brackets: "Vitamin (C)", for a question on vitamin A.
+    """
+    in_brackets = _BRACKETED_LETTER.search(name) if _SINGLE_LETTER.search(question) else None
+    letter = in_brackets[1] if in_brackets else name
+    return _LETTER.fullmatch(letter) is not None and not (
+        re.search(rf"(?<![\w+−–-]){re.escape(letter.strip())}(?![\w+−–-])", question, re.IGNORECASE) or not question
     )
 
 
@@ -252,9 +287,9 @@ def best_matching_names(
         words_of_name = name_of_row(name)
         common = words_of_name.intersection(question_words)
         # "Wave I" does not match a question for Wave III, nor does "Q3 2022" match one for 2023.
-        aside = UNIT.search(name)
-        is_unit = aside is not None and find_unit(aside[0].strip(" ()")) is not None  # "Gas (m3)"
-        numbered = name_of_row(UNIT.sub("", name)) if is_unit or (bare and _FROM_TO.search(name)) else words_of_name
+        numbered = (
+            name_of_row(UNIT.sub("", name)) if _unit_of(name) or (bare and _FROM_TO.search(name)) else words_of_name
+        )
         numbers = any(has_digit(word) or _ROMAN.fullmatch(word) for word in numbered - common)
         # "Maximum flow" has all of "Max. flow (l/min)".
         has_all_words = least < 1 and name_of_row(UNIT.sub("", name)) <= with_alike
@@ -271,12 +306,7 @@ def is_of_others(name: str, question_words: Collection[str]) -> bool:
 
 
 def name_of_row(name: str) -> frozenset[str]:
-    """The words of a name without those that only ask ("number of"), where it has others, its unit and a note's mark.
-
-    >>> sorted(name_of_row("Weight (kg)")), sorted(name_of_row("Weight (net)"))
-    (['weight'], ['net', 'weight'])
-    """
-    name = _IN_BRACKETS.sub("", name) if _unit_in_brackets(name) else name
+    """The words of a name without those that only ask ("number of"), where it has others, and the mark of a note."""
     name_words = frozenset(words(_NOTE.sub("", name)))
     return name_words - interrogative_words() - request_stems() or name_words
 
