@@ -53,6 +53,7 @@ from quoteweave.generation.extractive.acts.stated_amounts import own_amounts, ow
         ("Is insurance included in the fee?", "The fee is due even where additional insurance is bought."),
         ("Is the lift working?", "The lift was working in May 2010."),
         ("Why is the Crane 40 loud?", "The Crane 30 was loud because of its gears."),
+        ("How many boats were sold this year?", "Last year the firm opened a quay, and 40 boats were sold."),
     ],
 )
 def test_what_is_told_of_something_else_is_no_answer(question: str, text: str) -> None:
@@ -82,6 +83,15 @@ def test_what_is_told_of_something_else_is_no_answer(question: str, text: str) -
         ("How many shops are in Leeds and York?", "The firm has 12 shops in Leeds and York."),
         ("How many shops are in York?", "The firm has 12 shops each in Leeds and York."),
         ("How many copies were sold last year?", "Last year we sold 1,800 copies, and 900 this year."),
+        ("What is the reduction for students?", "The reduction for students is 5 euros."),
+        (
+            "How many rooms does the school in Leeds have?",
+            "The school has 3 rooms in Leeds: Oak Room, Ash Room and Elm.",
+        ),
+        ("How many branches does the Bank of Leeds have?", "The Bank of Leeds has 40 branches in Leeds and York."),
+        ("How many beds does the hospital have?", "Because it lost two wards, the hospital has 30 beds."),
+        ("How high is the rent this year?", "The rent is 400 euros and will rise next year."),
+        ("How many boats were sold this year?", "40 boats were sold this year, and 30 last year."),
         ("How high was the increase of the fee in 2021?", "In 2021 the increase of the fee was 4 euros."),
         ("Why was the foundry closed?", "The yard closed its foundry in 1990 because orders were falling."),
         ("Can groups of more than 20 persons use the pool?", "Only groups of up to 20 persons can use the pool."),
@@ -128,6 +138,7 @@ def test_each_act_has_a_frequency_of_its_own() -> None:
 def test_the_number_by_which_a_thing_is_named_is_not_its_size() -> None:
     assert tells_how("How large", "The tenants get cellar room number 6.") is False
     assert tells_how("How large", "The tenants number 6.") is True
+    assert tells_how("How large", "The guests take bus number 6.") is False
 
 
 @pytest.mark.parametrize(

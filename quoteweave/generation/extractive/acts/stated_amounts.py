@@ -124,7 +124,7 @@ _ASKS_HOW_MANY_IT_HAS = lazy_regex(r"\bhow\s+many\b.*?\b(?:does|do|did)\b.*\b(?:
 _GAINS = lazy_regex(
     r"\b(?:loses?|lost|cuts?|hir(?:es?|ed)|dismiss(?:es|ed)|add(?:s|ed)?|gain(?:s|ed)?|clos(?:es?|ed)|sells?|sold|rent(?:s|ed)?"
     rf"|buys?|bought|needs?|wants?|lacks?|(?:plans?\s+to|will)\s+(?!have|own|employ)\w+)\s+{_ABOUT}{_NUMBER}"
-    r"|\bbecause\s(?!of\b)[^;.]*",
+    r"|(?:^\W*|,\s+)because\s(?!of\b)[^,;.]*|(?<=\w\s)because\s(?!of\b)[^;.]*",
     re.IGNORECASE,
 )
 
@@ -175,7 +175,7 @@ _ENDS, _STARTS = (
         r"from|at|after|before|earlier\s+than|earliest|first|opens?|starts?|begins?",
     )
 )
-_SIZED = rf"(?:numbers|(?<=s )number|employs?|seats?|population\s+(?:is|of))\s+{ROUGHLY}"
+_SIZED = rf"(?:numbers|(?<=[^\Wisu]s )number|employs?|seats?|population\s+(?:is|of))\s+{ROUGHLY}"
 _MEMBERS = (
     r"(?:people|persons|pupils|students|members|players|children|employees|inhabitants|residents"
     r"|rooms|beds|seats|spaces)"

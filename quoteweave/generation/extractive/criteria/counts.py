@@ -20,7 +20,10 @@ COUNTED_WORDS = 3
 _ADVERB = lazy_regex(r"\b\w+ly[\s-](?=\w+(?:ed|en)\b)")  # "nine widely-used datasets" are used
 _JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
 _NAME = r"[A-ZÀ-Þ][\w'’-]+(?:\s+[A-ZÀ-Þ][\w'’-]+)*"
-_OF_SEVERAL = lazy_regex(rf"(?:\b(?i:in|on|at)|[,:])\s+(?P<names>{_NAME}(?:,\s+{_NAME})*,?\s+and\s+{_NAME})")
+_IN = r"\b(?i:in|on|at)\s+"
+# "in Leeds and York", "at two sites, Osk and Skarn"
+_OF_SEVERAL = lazy_regex(rf"{_IN}(?:(?:\w+\s+){{1,3}}\w+[,:]\s+)?(?P<names>{_NAME}(?:,\s+{_NAME})*,?\s+and\s+{_NAME})")
+_BETWEEN_NAMES = lazy_regex(r",?\s+and\s+|,\s+")
 _EACH = lazy_regex(r"\b(?:each|every)\b", re.IGNORECASE)
 
 
@@ -51,9 +54,14 @@ def counted_numbers(statement: Statement, question: QuestionTerms, *, of_some: b
 
 def _is_of_several(text: str, question: str) -> bool:
     """Whether a text counts what is in several places or months together, of which the question names only some."""
-    asked_words = set(words(question))
-    together = [set(words(match["names"])) for match in _OF_SEVERAL.finditer(text)]
-    return not _EACH.search(text) and any(names & asked_words and names - asked_words for names in together)
+    if _EACH.search(text):
+        return False
+    together = (_BETWEEN_NAMES.split(match["names"]) for match in _OF_SEVERAL.finditer(text))
+    return any(
+        any(re.search(rf"{_IN}(?:the\s+)?{re.escape(name)}(?!\w)", question, re.IGNORECASE) for name in names)
+        and any(name.casefold() not in question.casefold() for name in names)
+        for names in together
+    )
 
 
 def _words_after(amount: Amount, text: str) -> list[str]:

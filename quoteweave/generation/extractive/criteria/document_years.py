@@ -1,7 +1,7 @@
 """Tells which years documents are of, and statements in them."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from quoteweave.core.lazy_regex import lazy_regex
@@ -22,7 +22,12 @@ _OF_EARLIER_YEAR = lazy_regex(
 
 # "This year", which is another than the one of "Last year".
 _RELATIVE_TIME = lazy_regex(
-    r"\b(?:this|last|next)\s+(?:year|month|week|season|spring|summer|autumn|winter)\b", re.IGNORECASE
+    r"\b(?P<which>this|last|next)\s+(?P<span>year|month|week|season|spring|summer|autumn|winter)\b", re.IGNORECASE
+)
+# Behind the number, a clause of another time: "The rent is 400 euros and will rise next year."
+_LATER_CLAUSE = lazy_regex(
+    r"\d.*?(?P<clause>\b(?:and|but|which)\s+(?:(?:it|they)\s+)?(?:is|are|was|were|has|have|had|will|would|may|might|should)\b)",
+    re.IGNORECASE,
 )
 
 # A year that is that of the whole sentence: "In 2014 the firm sold 310 boats", "It was opened in May 2023".
@@ -58,8 +63,7 @@ class DocumentYears:
 
         In a report of 2021, the text under "2020" is about 2020. "Calendar 2021" is not fiscal 2021.
         """
-        asked_times, told_times = map(_relative_times, (self._question.text, statement.text))
-        if asked_times and told_times and asked_times.isdisjoint(told_times):
+        if _is_of_another_time(statement.text, self._question.text):
             return True
         own_words = quote_words(statement.quote) if statement.quote.kind == "image" else statement.words
         words_around = {*own_words, *words(f"{statement.before}\n{statement.quote.section or ''}")}
@@ -82,9 +86,19 @@ class DocumentYears:
         return bool(years) and years.isdisjoint(own_years)
 
 
-def _relative_times(text: str) -> frozenset[str]:
-    """The times that a text gives from the day of its writing: "this year"."""
-    return frozenset(" ".join(match.casefold().split()) for match in _RELATIVE_TIME.findall(text))
+def _is_of_another_time(text: str, question: str) -> bool:
+    """Whether a text is of last year where the question asks for this year, or the like."""
+    later = _LATER_CLAUSE.search(text)
+    asked, told = map(_relative_times, (question, text[: later.start("clause")] if later else text))
+    return any(span in told and asked[span].isdisjoint(told[span]) for span in asked)
+
+
+def _relative_times(text: str) -> Mapping[str, set[str]]:
+    """The times that a text gives from the day of its writing, by their spans: "this" and "last", for "year"."""
+    times = defaultdict[str, set[str]](set)
+    for match in _RELATIVE_TIME.finditer(text.casefold()):
+        times[match["span"]].add(match["which"])
+    return times
 
 
 def _year_of_all(statement: Statement) -> frozenset[str]:

@@ -16,14 +16,15 @@ _CHANGED = lazy_regex(
     r"|(?:increas|decreas|declin)ed)\s+(?:by\s+)?(?:about\s+)?[$€£]?\d[\d.,]*(?:\s?%|\s(?!to\b)[^\W\d_]+){0,2}(?P<to>\s+to\s)?",
     re.IGNORECASE,
 )
+_NOUNS = r"(?:increase|decrease|rise|fall|drop|growth|decline|reduction)"
 # "In 2021 the increase was 4 euros"
 _IS_CHANGE = lazy_regex(
-    r"\W*(?:(?:in|for|during)\s[^,;:]{1,30}?,?\s)?(?:the|an?)\s+(?:increase|decrease|rise|fall|drop|growth|decline|reduction)"
-    r"\b[^,;:]{0,60}?\s(?:is|was|(?:has|had|will)\s+(?:been|be))\s+(?:about\s+)?[$€£]?\d",
+    rf"\W*(?:(?:in|for|during)\s[^,;:]{{1,30}}?,?\s)?(?:the|an?)\s+{_NOUNS}\b"
+    r"[^,;:]{0,60}?\s(?:is|was|(?:has|had|will)\s+(?:been|be))\s+(?:about\s+)?[$€£]?\d",
     re.IGNORECASE,
 )
 _ASKS_CHANGE = lazy_regex(
-    r"\b(?:chang|increas|decreas|declin|growth|gr[eo]w|rise|rose|f[ae]ll|drop|differ|trend|development|more|less)",
+    rf"\b(?:{_NOUNS}|chang|increas|decreas|declin|gr[eo]w|rose|fell|reduc|differ|trend|development|more|less)",
     re.IGNORECASE,
 )
 
