@@ -218,12 +218,16 @@ def test_the_conversation_that_a_model_reads_is_bounded() -> None:
         ([GRAIN] * MAX_MESSAGES, None),
         ([GRAIN] * (MAX_MESSAGES + 1), "The question was read with the last 8 messages of the conversation."),
         ([GRAIN, "x" * 1_201], "The question was read with the last 2 messages of the conversation, up to 1,200 "),
+        ([GRAIN + " " * 2_000 + "?" + " " * 2_000], None),
+        ([GRAIN + " x" * 601], "The question was read with the last message of the conversation, up to 1,200 "),
+        ([GRAIN + " " * 2_400 + "x"], "The question was read with the last message of the conversation, up to 1,200 "),
     ],
 )
 def test_what_the_model_did_not_read_of_a_conversation_is_told(asked: list[str], said: str | None) -> None:
-    note = rewrite(FollowUps(FakeChat(["How much grain was shipped in June?"])), "And in June?", *asked).note
-    assert (note is None) == (said is None)
-    assert said is None or (note or "").startswith(said)
+    for reply in ("How much grain was shipped in June?", "And in June?"):  # rewritten, and as it was asked
+        note = rewrite(FollowUps(FakeChat([reply])), "And in June?", *asked).note
+        assert (note is None) == (said is None)
+        assert said is None or (note or "").startswith(said)
 
 
 def test_the_budget_of_a_question_holds_for_its_rewriting() -> None:

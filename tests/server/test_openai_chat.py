@@ -93,10 +93,12 @@ def test_messages_beyond_the_longest_history_are_left_out_with_a_note() -> None:
     said = [InputMessage(role="user", text=f"Question {n}", field=f"messages.{n}") for n in range(MAX_HISTORY + 2)]
     _, history = read_conversation(said)
     assert (len(history), history[0].content) == (MAX_HISTORY, "Question 1")
-    assert notes_on((), said) == ("Of the messages before the question only the last 200 are read.",)
+    assert notes_on((), said) == ("Only the last 200 messages before the question have an effect.",)
     assert notes_on((), said[1:]) == ()
     long = said[0].model_copy(update={"text": "x" * 200_001})
-    assert notes_on((), (long, said[1])) == ("Of each message before the question only 200,000 characters are read.",)
+    assert notes_on((), (long, said[1])) == (
+        "Only the first 200,000 characters of each message before the question have an effect.",
+    )
 
 
 def test_footnotes_list_the_sources_below_the_text(client: "openai.OpenAI") -> None:

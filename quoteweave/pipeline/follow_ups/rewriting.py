@@ -25,6 +25,7 @@ from quoteweave.pipeline.search import Trace
 MAX_MESSAGES = 8
 """How many of the last messages of a conversation a model reads."""
 MAX_MESSAGE_CHARACTERS = 1_200
+_MAX_READ = 2 * MAX_MESSAGE_CHARACTERS  # with the spaces and marks that are left out
 MAX_CONTENT = 200_000
 """The most characters of a message; a model reads `MAX_MESSAGE_CHARACTERS` of it."""
 _QUOTATION_MARKS = "\"'“”„«»` \t"
@@ -108,10 +109,9 @@ class FollowUps:
             note = f"The question was read without {self.model.name}, which wrote none."
             standalone = await run_in_pool("answer", _by_rule, question, history, note)
         elif rewritten.casefold() == " ".join(question.split()).casefold():
-            standalone = StandaloneQuestion(question=question)
+            standalone = StandaloneQuestion(question=question, note=_note_on_unread(history))
         else:
-            left_out = _note_on_unread(history)
-            standalone = StandaloneQuestion(question=rewritten, rewritten_by="model", note=left_out)
+            standalone = StandaloneQuestion(question=rewritten, rewritten_by="model", note=_note_on_unread(history))
         spent = {"usage": completion.usage, "price_usd": price_of(self.model.name, completion.usage)}
         return standalone.model_copy(update=spent)
 
@@ -155,15 +155,23 @@ def _by_rule(question: str, history: Sequence[Message], note: str | None = None)
 
 def _note_on_unread(history: Sequence[Message]) -> str | None:
     """What the model did not read of a conversation, in a sentence; None for nothing."""
-    cut = any(len(message.content) > MAX_MESSAGE_CHARACTERS for message in history[-MAX_MESSAGES:])
+    cut = any(
+        len(_on_one_line(message.content)) > MAX_MESSAGE_CHARACTERS or message.content[_MAX_READ:].strip()
+        for message in history[-MAX_MESSAGES:]
+    )
     if len(history) <= MAX_MESSAGES and not cut:
         return None
-    messages = pluralize(min(len(history), MAX_MESSAGES), "message")
+    messages = "message" if len(history) == 1 else pluralize(min(len(history), MAX_MESSAGES), "message")
     of_each = f", up to {MAX_MESSAGE_CHARACTERS:,} characters of each" if cut else ""
     return f"The question was read with the last {messages} of the conversation{of_each}."
 
 
 def _plain(content: str) -> str:
-    """The beginning of a message on one line, without marks, as their numbers would mean nothing."""
-    text = content[: 2 * MAX_MESSAGE_CHARACTERS]
-    return clip(" ".join(strip_marks(text, parse_marks(text)).split()), MAX_MESSAGE_CHARACTERS)
+    """The beginning of a message on one line, without marks."""
+    return clip(_on_one_line(content), MAX_MESSAGE_CHARACTERS)
+
+
+def _on_one_line(content: str) -> str:
+    """The first `_MAX_READ` characters of a message on one line, without marks, as their numbers would mean nothing."""
+    content = content[:_MAX_READ]
+    return " ".join(strip_marks(content, parse_marks(content)).split())

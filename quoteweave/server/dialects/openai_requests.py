@@ -167,9 +167,9 @@ def notes_on(
     notes += ["Messages of tools have no effect."] if "other" in roles else []
     notes += [f"These fields of the request have no effect: {names}."] if names else []
     if len(earlier_messages) > MAX_HISTORY:
-        notes.append(f"Of the messages before the question only the last {MAX_HISTORY} are read.")
+        notes.append(f"Only the last {MAX_HISTORY} messages before the question have an effect.")
     if any(len(message.text) > MAX_CONTENT for message in earlier_messages):
-        notes.append(f"Of each message before the question only {MAX_CONTENT:,} characters are read.")
+        notes.append(f"Only the first {MAX_CONTENT:,} characters of each message before the question have an effect.")
     return tuple(notes)
 
 
