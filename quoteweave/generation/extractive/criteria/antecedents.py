@@ -17,6 +17,12 @@ from quoteweave.generation.sentences import split_sentences
 _SAYS_WE = lazy_regex(r"We\s")
 _WE = lazy_regex(r"\b(?:(?i:we|our|my|wir|unser\w*|ich|mein\w*|nous|notre|nos|je)|us|I)\b")
 _QUOTED = lazy_regex(r"“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|\"[^\"]*(?:\"|$)|«[^»]*(?:»|$)")
+# What a mail quotes below its own text: "Ada wrote:", "-----Original Message-----"
+_QUOTES_MAIL = lazy_regex(
+    r"\b(?:wrote|writes|schrieb|schreibt|a\s+écrit|escribió)\s*:(?!\s*>)"
+    r"|^\W*[-_]{3,}\s*(?:original\s+message|forwarded\s+message|ursprüngliche\s+nachricht|message\s+d['’]origine)",
+    re.IGNORECASE | re.MULTILINE,
+)
 # "Letter from a resident", "Complaint of a member", "Leserbrief von Ada Byron"
 _WRITTEN_BY = lazy_regex(r"\b(?:(?:from|by|von|vom)\s|(?:of\s+an?|eine[rs])\s).+", re.IGNORECASE)
 _OF_ANOTHER = lazy_regex(r"\b(?:(?:the|our)\s+other|another|neighbou?ring)\b", re.IGNORECASE)
@@ -71,7 +77,7 @@ def says_we_of_others(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a speaker who is quoted says "we", or the writer of a letter, and the question does not name them.
 
     'A farmer said: "We keep 95 cows."' tells how many the farmer keeps, and not the dairy whose report it is; nor does
-    "> We keep 95 cows." in a reply: who wrote it is not known here, so a question for the dairy is about others.
+    "> We keep 95 cows." or "Ada wrote: We keep 95 cows." in a reply, so that a question for the dairy is about others.
     """
     quote, at = statement.quote, statement.sentence_index
     sentences = split_sentences(quote.text) if quote.kind == "text" else []
@@ -82,7 +88,8 @@ def says_we_of_others(statement: Statement, question: QuestionTerms) -> bool:
     says_we = [outside[match.start()].isspace() for match in _WE.finditer(text)]
     writer = _WRITTEN_BY.search(statement.heading)
     line = quote.text[quote.text.rfind("\n", 0, start + 1) + 1 :].lstrip()
-    if says_we and line.startswith(">") and not question.subject <= frozenset(words(text)):
+    is_quoted = line.startswith(">") or _QUOTES_MAIL.search(quote.text, 0, end) is not None
+    if says_we and is_quoted and not question.subject <= frozenset(words(text)):
         return True
     speaker = outside if any(says_we) else writer[0] if writer and says_we else None
     return speaker is not None and question.subject.isdisjoint(words(speaker))
