@@ -193,6 +193,8 @@ class _Numbering:
                 self._take(title)
         elif not title.is_inner and title.number <= self._last_number and title.number in self._words_of_taken:
             self._repeat(title)
+        elif not title.is_inner and title.number == self._last_number and self._is_below_own_section(title):
+            self._take(title)
         elif title.number == self._last_number + 1:
             # After 1, 2, 3, 1, 2, a 4 shows that the second 1 and 2 are no chapters; after 1, 2, 1, 2, a 3 does not.
             self._is_sure = self._is_sure and self._repeated != self._last_number
@@ -212,6 +214,11 @@ class _Numbering:
         """Whether it is the first chapter. An extract may begin with any number, but a single chapter only with 1."""
         self._is_sure = title.number == 1 or title.says_chapter
         return self._is_sure or (at == self._series[0] and self._has_more(title, at))
+
+    def _is_below_own_section(self, title: NumberedHeading) -> bool:
+        """Whether it stands below the heading of its first section: "5.1 Roles", then "5 Safety", on one page."""
+        known = self.numbered[self._part, PlaceName("chapter", str(title.number))]
+        return known.is_inner and known.page == title.page
 
     def _may_skip_numbers(self, title: NumberedHeading, at: int) -> bool:
         """Whether a title that skips numbers is a chapter's: it says so, or something that belongs to it follows."""

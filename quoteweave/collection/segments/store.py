@@ -15,7 +15,7 @@ from quoteweave.core.files.whole_files import remove_path
 # segments remain to be searched, and how often a posting is rewritten grows only with the logarithm of their number.
 RATIO = 3
 # Raised when the same documents would give different segments; the next writer then rebuilds those on disk.
-SEGMENT_RULES = 15
+SEGMENT_RULES = 16
 _IS_LACKING = "SELECT EXISTS (SELECT 1 FROM documents) AND NOT EXISTS (SELECT 1 FROM segments)"
 
 
