@@ -193,9 +193,7 @@ class _Numbering:
                 self._take(title)
         elif not title.is_inner and title.number <= self._last_number and title.number in self._words_of_taken:
             self._repeat(title)
-        elif not title.is_inner and title.number == self._last_number and self._is_below_own_section(title):
-            self._take(title)
-        elif title.number == self._last_number + 1:
+        elif title.number == self._last_number + 1 or self._is_below_own_section(title):
             # After 1, 2, 3, 1, 2, a 4 shows that the second 1 and 2 are no chapters; after 1, 2, 1, 2, a 3 does not.
             self._is_sure = self._is_sure and self._repeated != self._last_number
             self._take(title)
@@ -217,8 +215,8 @@ class _Numbering:
 
     def _is_below_own_section(self, title: NumberedHeading) -> bool:
         """Whether it stands below the heading of its first section: "5.1 Roles", then "5 Safety", on one page."""
-        known = self.numbered[self._part, PlaceName("chapter", str(title.number))]
-        return known.is_inner and known.page == title.page
+        known = self.numbered.get((self._part, PlaceName("chapter", str(title.number))))
+        return known is not None and known.is_inner and not title.is_inner and known.page == title.page
 
     def _may_skip_numbers(self, title: NumberedHeading, at: int) -> bool:
         """Whether a title that skips numbers is a chapter's: it says so, or something that belongs to it follows."""
