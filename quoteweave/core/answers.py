@@ -48,6 +48,7 @@ class StructureRequest(Record):
     )
     places: tuple[PlaceName, ...] = Field(default=(), description="the pages or sections within which; none for all")
     naming_words: tuple[str, ...] = Field(default=(), description="stems of words that must name the document")
+    heading_words: tuple[str, ...] = Field(default=(), description="stems of all words of the one heading asked for")
     says_document: bool = Field(
         default=False, description="whether it says that it is about the document: by such a word, or by a place in one"
     )

@@ -185,6 +185,10 @@ def test_the_title_of_what_stands_on_a_page_is_another(question: str) -> None:
         ("¿Cómo se llama el capítulo 3?", "chapter", PlaceName("chapter", "3")),
         ("Where does the appendix start?", "appendix", PlaceName("appendix")),
         ("Show me the table of contents", "chapter", PlaceName("contents")),
+        ("What comes after chapter 4?", "chapter", PlaceName("chapter", "5")),
+        ("Which section comes before section 4?", "section", PlaceName("section", "3")),
+        ("Was kommt nach Kapitel 3?", "chapter", PlaceName("chapter", "4")),
+        ("Quel chapitre suit le chapitre 3 ?", "chapter", PlaceName("chapter", "4")),
         ("What page does chapter 3 start on?", "chapter", PlaceName("chapter", "3")),
     ],
 )
@@ -193,6 +197,21 @@ def test_the_heading_of_one_part_is_asked_for(question: str, kind: str, part: Pl
     assert asked is not None
     wants = "names" if part.kind == "contents" else "title"
     assert (asked.kinds, asked.wants, asked.places) == ((kind,), wants, (part,))
+
+
+@pytest.mark.parametrize(
+    ("question", "heading"),
+    [
+        ("On what page does the changelog begin?", ("changelog",)),
+        ("On which page does the chapter Ship Dues start?", ("ship", "due")),
+        ("Auf welcher Seite beginnt der Abschnitt Preise?", ("preis",)),
+        ("Where does the race begin?", None),
+        ("On what page does it begin?", None),
+    ],
+)
+def test_a_heading_is_asked_for_by_its_words(question: str, heading: tuple[str, ...] | None) -> None:
+    asked = read_structure_request(question)
+    assert (asked.heading_words if asked else None) == heading
 
 
 @pytest.mark.parametrize("question", ["List the sections of section 3", "Which subsections does section 3 have?"])
@@ -220,6 +239,9 @@ def test_sections_within_a_section_are_listed(question: str) -> None:
         "How does chapter 2 begin?",
         "What does chapter 2 start with?",
         "When does chapter 2 start?",
+        "What happens after chapter 2?",
+        "What follows from chapter 2?",
+        "What comes before chapter 1?",
         "Why is chapter 2 called so?",
         "Warum heißt Kapitel 2 so?",
         "Is there a table of contents?",

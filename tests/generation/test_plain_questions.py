@@ -752,7 +752,10 @@ def test_a_list_of_something_else_does_not_tell_what_is_asked_for() -> None:
     assert ask("What version of the crane does the page describe?", context([text])).status != "answered"
 
 
-@pytest.mark.parametrize("question", ["What does Table 3 list?", "What is shown in Table 3?", "What is Table 3?"])
+@pytest.mark.parametrize(
+    "question",
+    ["What does Table 3 list?", "What is shown in Table 3?", "What is Table 3?", "What is the caption of Table 3?"],
+)
 def test_what_a_table_lists_is_told_by_its_caption(question: str) -> None:
     tables = [
         image(f"Table {number}. {name}", "a | b\nc | 1", layout="table")

@@ -170,6 +170,11 @@ def test_a_place_that_is_named_and_there_is_what_is_asked_about(question: str, t
     assert about(question, given, compar=1.0, figur=1.0, said=1.0, sing=1.0) is there
 
 
+def test_a_page_named_by_a_stop_word_is_asked_about() -> None:
+    preface = quote("Moles dig.", page=2).model_copy(update={"page_label": "i"})
+    assert is_on_topic(question_terms("What is on page i?"), context([preface]))
+
+
 @pytest.mark.parametrize(
     ("question", "places", "is_asked"),
     [

@@ -432,6 +432,10 @@ def test_chapters_without_numbers_are_those_of_the_outline(tmp_path: Path) -> No
         ("What is the last chapter?", "This is the last chapter of port.md:\n\n- 3 Finances (page 3) [1]."),
         ("On what page does chapter 2 begin?", "- 2 Ships (page 2) [1]."),
         ("What is the title of section 1.1?", "This is section 1.1 of port.md:\n\n- 1.1 Grain (page 1) [1]."),
+        ("What comes after chapter 2?", "This is chapter 3 of port.md:\n\n- 3 Finances (page 3) [1]."),
+        ("What comes after chapter 3?", None),
+        ("On what page does the chapter Finances begin?", "port.md has this heading:\n\n- 3 Finances (page 3) [1]."),
+        ("On what page does the chapter Lighthouses begin?", None),
         ("What are the chapters?", "port.md has 3 chapters, by the numbers of its headings:"),
         ("Show me the table of contents", "port.md has 3 chapters, by the numbers of its headings:"),
         ("What is the title of chapter 4?", None),
@@ -482,3 +486,12 @@ def test_a_chapters_heading_below_that_of_its_first_section_is_read(tmp_path: Pa
     with make_collection(tmp_path / "made", {"book.md": book}) as made:
         answer = ask(made, "What is chapter 2 called?", "book.md")
     assert answer.text == "This is chapter 2 of book.md:\n\n- 2 Elm (page 2) [1]."
+
+
+def test_a_heading_on_several_pages_is_searched_for(tmp_path: Path) -> None:
+    book = [title("Oak", 0), title("Leaves", 0), title("Elm", 1), title("Leaves", 1)]
+    with make_collection(tmp_path / "made", {"book.md": book}) as made:
+        assert structure_context("On what page does the section Leaves begin?", made, Filter()) is None
+        once = structure_context("On what page does the section Elm begin?", made, Filter())
+    assert once is not None
+    assert [hit.quote.text for hit in once.texts] == ["Elm"]

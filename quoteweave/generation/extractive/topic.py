@@ -137,11 +137,13 @@ def topic_margin(question: QuestionTerms, context: Context) -> float:
     hits = _ranked(context)
     if hits and question.analysis.asks_overview:
         return float("inf")
+    if any(_is_named(question.analysis, hit.quote) for hit in hits):
+        return float("inf")
     if not hits or not question.terms:
         return float("-inf")
     if _asks_contact_alone(question) and any(CONTACT.search(text_of(hit.quote)) for hit in hits):
         return float("inf")
-    if not _subject(question, context) or any(_is_named(question.analysis, hit.quote) for hit in hits):
+    if not _subject(question, context):
         return float("inf")
     return topic_evidence(question, context).margin
 

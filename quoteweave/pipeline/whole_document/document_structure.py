@@ -25,6 +25,7 @@ from quoteweave.core.text.references.mentions import caption_label, heading_name
 from quoteweave.core.text.tokens import name_words, single_spaced, words
 from quoteweave.core.text.whole_document.structure_questions import (
     asks_contents,
+    part_words,
     read_structure_request,
     states_number,
 )
@@ -65,7 +66,8 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
     if within is None or (asks_contents(request) and reader.has_contents):
         return None
     if asks_title:
-        tallies = [reader.titled(request.kinds[0], request.places[0])]
+        heading = frozenset(request.heading_words)
+        tallies = [reader.headed(heading) if heading else reader.titled(request.kinds[0], request.places[0])]
         if tallies[0].count > 1:  # all of them, where "the appendix" is one of several
             request = request.model_copy(update={"wants": "names", "places": ()})
     else:
@@ -207,6 +209,23 @@ class _StructureReader:
         shown = [part if part.quote else replace(part, quote=self._naming_quote(part)) for part in parts if is_sure]
         return replace(tally, kind=kind, count=len(shown), parts=shown)
 
+    def headed(self, heading: frozenset[str]) -> Tally:
+        """The heading that consists of these words, beside its number; none if headings on several pages do."""
+        within = _Scope(self._pages, self._quotes)
+        for tally in (self.tally("section", within), self.tally("chapter", within), self._all_headings(within)):
+            parts = [part for part in tally.parts if not part.is_inner and _words_of_heading(part.name) == heading]
+            if parts:
+                shown = parts[:1] if len({part.page for part in parts}) == 1 else []
+                shown = [part if part.quote else replace(part, quote=self._naming_quote(part)) for part in shown]
+                return replace(tally, kind="heading", count=len(shown), parts=shown, unnumbered=())
+        return Tally("heading", "parser", 0, ())
+
+    def _all_headings(self, within: "_Scope") -> Tally:
+        """All headings of the outline; those that the parser found, where there is no outline."""
+        titles = [quote for quote in within.quotes if quote.layout == "title"]
+        outlined = [*self._outlined(titles, within)]
+        return Tally("heading", "outline", len(outlined), outlined) if outlined else self.tally("heading", within)
+
     def _naming_quote(self, part: Part) -> Quote | None:
         """The first quote on the page of a heading, which is no title there, that has its words; else the first."""
         quotes, heading_words = self._quotes_on(part.page), set(words(_NUMBER.sub("", part.name)))
@@ -345,6 +364,12 @@ class _StructureReader:
 class _Scope:
     pages: Sequence[Page]
     quotes: Sequence[Quote]
+
+
+def _words_of_heading(text: str) -> frozenset[str]:
+    """The words of a heading without its number, "3.1" or "Chapter 4:"."""
+    heading_words = {word for word in words(text) if not word.isdecimal()}
+    return frozenset(heading_words - part_words() or heading_words)
 
 
 def _ends_section(name: PlaceName, names: Sequence[PlaceName]) -> bool:

@@ -34,7 +34,7 @@ _ASKS = frozenset({"parts", "count", "amount", "statement"})
 _ASKS_TITLE = frozenset({"definition", "parts", "place", "statement"})
 _DIVISIONS: frozenset[StructureKind] = frozenset({"chapter", "section", "heading"})
 _PARTS: Mapping[str, StructureKind] = {"chapter": "chapter", "section": "section", "appendix": "appendix"}
-_PLACE = r"(?:\s\w{1,4})?\s{2}"  # the article and the gap that are left where a part is taken out of a question
+_PLACE = r"(?:\s\w{1,3})?\s{2}"  # the article and the gap that are left where a part is taken out of a question
 _ELIDED = lazy_regex(r"\bd['’]")  # "combien d'annexes"
 
 
@@ -89,15 +89,23 @@ def _naming_words(text: str) -> tuple[str, ...]:
 
 
 def _part_asked(text: str, analysis: QuestionAnalysis) -> StructureRequest | None:
-    """What a question asks of one part, by its text without places: its heading, or whether the document has it.
+    """What a question asks of one part, by its text without places: its heading, or whether the document has it."""
+    parts = {place.without_page for place in analysis.places}  # "on what page chapter 3 begins"
+    if len(parts) != 1:
+        return None if parts else _heading_asked(text)
+    (part,) = parts
+    return _part_beside(part, text) or _named_part(part, text, analysis)
 
-    "What is chapter 4 called?", "On what page does the appendix begin?" and "What is the last chapter?" ask for a
+
+def _named_part(part: PlaceName, text: str, analysis: QuestionAnalysis) -> StructureRequest | None:
+    """What a question asks of the part that it names.
+
+    "What is chapter 4 called?", "On what page does the appendix begin?" and "What is the last chapter?" ask for its
     heading, "Show me the table of contents" for those of all chapters.
     """
-    patterns, parts = _patterns(), {place.without_page for place in analysis.places}  # "on what page chapter 3 begins"
-    if len(parts) != 1 or _naming_words(text):
+    patterns = _patterns()
+    if _naming_words(text):
         return None
-    (part,) = parts
     if part == PlaceName("contents"):
         shows = all(word in interrogative_words() or word in request_words() for word in words(text))
         shows = shows and analysis.asks == "statement"  # not "On what page is the table of contents?"
@@ -111,6 +119,33 @@ def _part_asked(text: str, analysis: QuestionAnalysis) -> StructureRequest | Non
     if not is_numbered_alone and not _asks_title(text, analysis):
         return None
     return StructureRequest(kinds=(kind,), wants="title", places=(part,), says_document=True)
+
+
+def _part_beside(part: PlaceName, text: str) -> StructureRequest | None:
+    """What a question asks of the part after or before a numbered one: "What comes after chapter 4?"."""
+    kind, patterns = _PARTS.get(part.kind), _patterns()
+    step = next(
+        (by for way, by in (("comes after part", 1), ("comes before part", -1)) if patterns[way].search(text)), 0
+    )
+    if not step or kind is None or part.value is None or part.value + step < 1:
+        return None
+    for name in ("comes after", "comes before", "part names"):
+        text = patterns[name].sub(" ", text)
+    if _naming_words(text):
+        return None
+    place = PlaceName(part.kind, str(part.value + step))
+    return StructureRequest(kinds=(kind,), wants="title", places=(place,), says_document=True)
+
+
+def _heading_asked(text: str) -> StructureRequest | None:
+    """The heading whose page a question asks for: "On what page does the Discussion section begin?"."""
+    patterns = _patterns()
+    if not (patterns["on page"].search(text) and patterns["begins"].search(text)):
+        return None
+    heading_words = _naming_words(patterns["part names"].sub(" ", text))
+    if not heading_words:
+        return None
+    return StructureRequest(kinds=("heading",), wants="title", heading_words=heading_words, says_document=True)
 
 
 def _asks_title(text: str, analysis: QuestionAnalysis) -> bool:
@@ -167,6 +202,12 @@ def document_nouns() -> frozenset[str]:
     return frozenset(question_entries("structure", "document"))
 
 
+@cache
+def part_words() -> frozenset[str]:
+    """Stems of the words for one part of a document, such as "chapter"."""
+    return frozenset(words(" ".join(question_entries("structure", "part_names"))))
+
+
 def states_number(text: str, kinds: Iterable[StructureKind]) -> bool:
     """Whether a text states a number of things of these kinds: "12 tables", "dozens of photos", "Tables: 12"."""
     return any(_number_of(kind).search(text) for kind in kinds)
@@ -177,8 +218,20 @@ def _alternatives() -> dict[str, str]:
     """The words of all languages as alternatives of a pattern, by their meaning."""
     tables = [language["structure"] for language in question_languages() if "structure" in language]
     kinds = get_args(StructureKind)
-    names = (*kinds, "counts", "called", "begins", "where", "within", "is what", "parts asked", "names", "exists")
-    names = (*names, "document", "besides", "numbers", "between", "whose")
+    names = (
+        *kinds,
+        "counts",
+        "called",
+        "begins",
+        "where",
+        "on page",
+        "within",
+        "is what",
+        "parts asked",
+        "names",
+        "exists",
+    )
+    names = (*names, "document", "besides", "numbers", "between", "whose", "part names", "comes after", "comes before")
     alternatives = {
         name: alternation(word for table in tables for word in table.get(name.replace(" ", "_"), ())) for name in names
     }
@@ -190,7 +243,8 @@ def _alternatives() -> dict[str, str]:
     divisions = rf"(?:{'|'.join(alternatives[kind] for kind in sorted(_DIVISIONS))})"
     alternatives["whole kind"] = rf"{divisions}(?=\W*(?:\Z|{alternatives['whose']}\b|{alternatives['called']}\b))"
     alternatives["has part"] = rf"{alternatives['names']}(?={_PLACE})"
-    alternatives["within part"] = rf"{alternatives['within']}(?={_PLACE})"
+    for name in ("within", "comes after", "comes before"):
+        alternatives[f"{name} part"] = rf"{alternatives[name]}(?={_PLACE})"
     alternatives["kind asked"] = rf"^\W*[\w'’]+\s+{any_kind}"
     return alternatives
 

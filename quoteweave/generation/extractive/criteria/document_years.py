@@ -89,8 +89,11 @@ class DocumentYears:
 def _is_of_another_time(text: str, question: str) -> bool:
     """Whether a text is of last year where the question asks for this year, or the like."""
     later = _LATER_CLAUSE.search(text)
-    asked, told = map(_relative_times, (question, text[: later.start("clause")] if later else text))
-    return any(span in told and asked[span].isdisjoint(told[span]) for span in asked)
+    asked_times = _relative_times(question)
+    stated_times = _relative_times(text[: later.start("clause")] if later else text)
+    return any(
+        span in stated_times and determiners.isdisjoint(stated_times[span]) for span, determiners in asked_times.items()
+    )
 
 
 def _relative_times(text: str) -> Mapping[str, set[str]]:

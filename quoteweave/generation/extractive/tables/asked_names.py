@@ -112,10 +112,12 @@ def _measuring(chosen: list[Sequence[str]], rows: Rows, quantity: Quantity | Non
     "How heavy is the tank?" is answered by "Tank (kg)" beside "Tank (litres)", but not by the weight of the whole.
     """
     dimensions = quantity.dimensions if quantity else ()
-    others = [row for row in rows if dimensions and (unit := _unit_of(row[0])) and unit.dimension not in dimensions]
-    names = {UNIT.sub("", row[0]) for row in others}
-    named = [row for row in chosen if UNIT.sub("", row[0]) in names]
-    return [row for row in named if row not in others] if named else chosen
+    rows_of_others = [
+        row for row in rows if dimensions and (unit := _unit_of(row[0])) and unit.dimension not in dimensions
+    ]
+    names = {UNIT.sub("", row[0]) for row in rows_of_others}
+    named_rows = [row for row in chosen if UNIT.sub("", row[0]) in names]
+    return [row for row in named_rows if row not in rows_of_others] if named_rows else chosen
 
 
 def _measuring_words(names: Sequence[str], question: AskedCells) -> frozenset[str]:

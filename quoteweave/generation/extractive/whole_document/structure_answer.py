@@ -83,8 +83,9 @@ def _paragraph(count: StructureCount, structure: DocumentStructure, context: Con
             within, number = f", of which {count.count} are asked about", pluralize(structure.pages, "page")
         return add_mark(f"{document} has {number}{within}", _mark(count.elements[-1], context))
     if structure.request.wants == "title":
-        place = structure.request.places[0]
-        sentence = f"This is {place.phrase if place.number else f'the {place.kind}'} of {document}:"
+        place = next(iter(structure.request.places), None)
+        part = "" if place is None else place.phrase if place.number else f"the {place.kind}"
+        sentence = f"This is {part} of {document}:" if part else f"{document} has this heading:"
         return "\n".join([sentence, "", _line(count.elements[0], context)])
     sentence_of_count = f"The parser found {number}{within} in {document}"
     if count.basis in _BASES:
