@@ -110,6 +110,12 @@ def test_small_print_that_a_limit_leaves_unread_is_told(
 ) -> None:
     for module in (layout_page, tiles):
         monkeypatch.setattr(module, "count_missed", lambda _, lines, *__: 0 if lines else 500)
-    raw = RawPage(2, picture_of([(10, 10, 60, 30)], (900, 5000)), [])
-    content = layout_page.PageReader(ImageStore(tmp_path), ShapesAsWords(), in_tiles=in_tiles).read(raw)
-    assert (f"page 3 {layout_page.WITHOUT_TILES}" in content.warnings) is not in_tiles
+    reader = layout_page.PageReader(ImageStore(tmp_path), ShapesAsWords(), in_tiles=in_tiles)
+    large, small = (
+        reader.read(RawPage(page, picture_of([(10, 10, 60, 30)], (900, height)), []))
+        for page, height in enumerate((5000, tiles.MAX_WHOLE))
+    )
+    assert (f"page 1 {layout_page.WITHOUT_TILES}" in large.warnings) is not in_tiles
+    # It is read as a whole in any case.
+    assert f"page 2 {layout_page.UNREAD}: 500" in small.warnings
+    assert f"page 2 {layout_page.WITHOUT_TILES}" not in small.warnings

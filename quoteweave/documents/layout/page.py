@@ -19,6 +19,7 @@ from quoteweave.documents.layout.tables.cells import Table, cells_of
 from quoteweave.documents.layout.unread.letters import count_missed
 from quoteweave.documents.layout.unread.pictures import PagePictures, PageText, read_pictures
 from quoteweave.documents.layout.unread.text_layer import count_unseen, unread_areas
+from quoteweave.documents.layout.unread.tiles import is_shrunk
 from quoteweave.documents.layout.used_lines import UsedLines, used_lines
 from quoteweave.documents.sources.bookmarks import Bookmark
 from quoteweave.documents.sources.lines import Line, with_bullets
@@ -213,7 +214,7 @@ class PageReader:
             yield UNSURE
         elif missed:
             yield f"{UNREAD}: {missed:,}"
-        if missed and not self.in_tiles:
+        if missed and not self.in_tiles and is_shrunk(used.picture):
             yield WITHOUT_TILES
         if pictures.unread:
             yield f"{DRAWN}: {pictures.unread:,}"

@@ -25,13 +25,18 @@ def read_large(picture: Raster, ocr: Ocr, known: Iterable[Word] = ()) -> Sequenc
     `known` are words on it that the text layer has, which OCR need not read.
     """
     shrunk = ocr.read(picture)
-    if max(picture.pixels.shape[:2]) <= MAX_WHOLE or not count_missed(picture, shrunk, known):
+    if not is_shrunk(picture) or not count_missed(picture, shrunk, known):
         return shrunk
     lines = [line for line in shrunk if line.height * picture.scale > OVERLAP / 2]  # which tiles may cut
     for tile, box in _tiles(picture):
         tile_lines = [translated(line, box[0], box[1]) for line in ocr.read(tile)]
         lines = _with_lines(lines, tile_lines, _inner_part(box, picture.size))
     return _with_lines(lines, shrunk, (0.0, 0.0, *picture.size))
+
+
+def is_shrunk(picture: Raster) -> bool:
+    """Whether OCR shrinks a picture, so that it may miss small print which tiles show."""
+    return max(picture.pixels.shape[:2]) > MAX_WHOLE
 
 
 def _tiles(picture: Raster) -> Iterator[tuple[Raster, Box]]:
