@@ -23,6 +23,7 @@ from quoteweave.collection.stores.content import ImageStore, SourceStore
 from quoteweave.collection.stores.image_texts import OcrTextStore
 from quoteweave.collection.stores.unfinished import UnfinishedStore
 from quoteweave.collection.stores.vectors import ShardStore
+from quoteweave.collection.unreferenced import remove_unlisted
 from quoteweave.collection.writer import Writer
 from quoteweave.collection.writer_lock import writer_lock
 from quoteweave.core.errors import CollectionExists, QuoteNotFound, StorageError, UsageError
@@ -147,6 +148,7 @@ class Collection:
     def writer(self, wait_s: float | None = 0.0) -> Iterator[Writer]:
         """Hold the right to write until the block ends; unreferenced files are then removed, unless the block failed.
 
+        If the disk refused to write, as where it is full, the files of documents that were not added are removed.
         Waits up to `wait_s` seconds for another writer to end; None waits for ever. Raises CollectionLocked, which
         names that writer, and StorageError where the folder cannot be written.
         """
@@ -154,7 +156,12 @@ class Collection:
             self._catalog.begin()
             writer = Writer(self._folder)
             writer.restore_lexical()
-            yield writer
+            try:
+                yield writer
+            except StorageError:
+                with suppress(StorageError):
+                    remove_unlisted(self._folder)
+                raise
             writer.prune()
             self._folder.reserve.keep()
             # Where the checksum cannot be recorded, as on a full disk, the next writer records it.

@@ -91,19 +91,29 @@ def remove_unused(folder: CollectionFolder) -> None:
     Pages of documents whose reading is not finished stay. Only for the owner of the writer's lock. Raises
     StorageError where the disk refuses.
     """
+    remove_unlisted(folder)
     referenced = referenced_keys(folder)
-    folder.images.prune(referenced.images)
-    folder.ocr_texts.prune(referenced.images)
-    folder.sources.prune(referenced.sources)
     folder.shards.prune(referenced.shards)
     folder.generations.prune(referenced.generations)
-    folder.segments.prune(referenced.segments)
     for path in (folder.root / MILVUS_FOLDER / "collections").glob("quoteweave_*"):
         if re.fullmatch(MILVUS_NAME_PATTERN, path.name) and path.name not in referenced.milvus:
             shutil.rmtree(path, ignore_errors=True)
     for path in folder.root.glob(f".{DESCRIPTIONS}.*"):
         if path.suffix != ".lock":
             path.unlink(missing_ok=True)
+
+
+def remove_unlisted(folder: CollectionFolder) -> None:
+    """Remove the images, sources and segments of documents that the catalogue does not list, as of a refused one.
+
+    Vectors stay, as the next command goes on from them. Only for the owner of the writer's lock. Raises StorageError
+    where the disk refuses.
+    """
+    referenced = referenced_keys(folder)
+    folder.images.prune(referenced.images)
+    folder.ocr_texts.prune(referenced.images)
+    folder.sources.prune(referenced.sources)
+    folder.segments.prune(referenced.segments)
 
 
 def unreferenced_files(folder: CollectionFolder) -> Iterator[Path]:

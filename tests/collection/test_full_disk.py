@@ -93,6 +93,20 @@ def test_so_it_is_where_the_blocks_of_a_disk_are_small(small_blocks: Path) -> No
         assert run(started).returncode == 0
 
 
+def test_nothing_is_left_of_a_document_that_the_disk_refused(
+    disk: Path, tmp_path: Path, quoteweave: Quoteweave
+) -> None:
+    small, large = tmp_path / "small.txt", tmp_path / "large.txt"
+    small.write_text("Grain came by sea.")
+    large.write_text(f"Sealing wax {' '.join(random.Random(1).choices(WORDS, k=220_000))}")
+    assert quoteweave("add", small, "-c", disk / "collection").code == 0
+    assert "full" in quoteweave("add", large, "-c", disk / "collection").err
+    assert [
+        path for path in (disk / "collection").rglob("*") if path.is_file() and b"Sealing" in path.read_bytes()
+    ] == []
+    assert "left over" not in quoteweave("check", "-c", disk / "collection").out
+
+
 def test_what_is_mapped_into_memory_is_on_the_disk_before_the_disk_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

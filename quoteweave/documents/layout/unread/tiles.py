@@ -36,7 +36,8 @@ def read_large(picture: Raster, ocr: Ocr, known: Iterable[Word] = ()) -> Sequenc
 
 def is_shrunk(picture: Raster) -> bool:
     """Whether OCR shrinks a picture, so that it may miss small print which tiles show."""
-    return max(picture.pixels.shape[:2]) > MAX_WHOLE
+    longer_side: int = max(picture.pixels.shape[:2])
+    return longer_side > MAX_WHOLE
 
 
 def _tiles(picture: Raster) -> Iterator[tuple[Raster, Box]]:
