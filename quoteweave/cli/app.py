@@ -336,11 +336,12 @@ def _open_standard_files() -> None:
     """Open the null device as files 0 to 2 where these are closed, as they are in programs that some schedulers start.
 
     Otherwise a file or socket of ours would get one of these numbers. Libraries in C write their messages to them, and
-    processes that read files silence them.
+    processes that read files silence them. Python has None for the streams of files that were closed as it started.
     """
     while (opened := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(opened, True)
     os.close(opened)
+    sys.stdout, sys.stderr = sys.stdout or os.fdopen(1, "w"), sys.stderr or os.fdopen(2, "w")
 
 
 def _complain(error: Exception) -> None:

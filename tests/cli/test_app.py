@@ -205,6 +205,17 @@ def test_no_file_of_a_command_takes_the_number_of_a_stream_that_is_closed() -> N
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 3
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&- <&-"])
+def test_a_question_is_answered_where_standard_files_are_closed(tmp_path: Path, closed: str) -> None:
+    make_collection(tmp_path, {"a.txt": ["Grain came by sea."]}).close()
+    command = f'exec "$0" -m quoteweave ask "How did grain come?" -c "$1" --html "$2" {closed}'
+    ended = subprocess.run(
+        ["sh", "-c", command, sys.executable, tmp_path / "collection", tmp_path / "a.html"], check=False
+    )
+    assert ended.returncode == 0
+    assert "Grain came by sea" in (tmp_path / "a.html").read_text("utf-8")
+
+
 def test_an_empty_path_is_not_this_folder(tmp_path: Path) -> None:
     for arguments in (("add", "", "-c", tmp_path / "c"), ("add", tmp_path, "-c", "")):
         code, _, err = ended(*arguments)
