@@ -359,3 +359,42 @@ def test_what_is_there_is_no_act() -> None:
 )
 def test_opposites(question: str, text: str, expected: bool) -> None:
     assert has_opposite_word(question, text) is expected
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answers"),
+    [
+        ("Who is responsible for the quay?", "The county is jointly responsible for the quay, not the port.", True),
+        ("Who is responsible for the quay?", "The owner, Byron Ltd, is responsible for the quay.", True),
+        ("Who is responsible for the quay?", "The county is responsible for the road to the quay.", False),
+        ("Who is responsible for the quay?", "The county was responsible for the quay until 2010.", False),
+        ("Who is responsible for the quay?", "The county is not responsible for the quay.", False),
+        ("Who is responsible for the quay?", "If the county is responsible for the quay, it must pay.", False),
+        ("Who is entitled to vote?", "Members over 16 are entitled to vote.", True),
+        ("Who is entitled to vote?", "Members over 16 are entitled to speak.", False),
+        ("Who is exempt from the dues?", "Rowers are exempt from the dues.", True),
+        ("Who complained about berth 17?", "Mr Alan Brice, a rower, complained about berth 17.", True),
+        ("Who opened the bridge?", "The mayor, Helen Prosser, opened the bridge.", True),
+        (
+            "Who opened the bridge?",
+            "Ada Berg thanked the mayor, a tall woman, opened the letter and saw the bridge.",
+            False,
+        ),
+    ],
+)
+def test_who_does_something_or_is_in_a_state_is_told_by_any_name(question: str, text: str, answers: bool) -> None:
+    assert (ask(question, context([quote(text)])).status == "answered") == answers
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [
+        ("The ferry sails at three.", True),
+        ("The ferry sails at half past eight on weekdays.", True),
+        ("The ferry sails at seven o'clock.", True),
+        ("The ferry sails at three speeds.", False),
+        ("The ferry sails at one and the same speed.", False),
+    ],
+)
+def test_hours_may_be_words(text: str, answers: bool) -> None:
+    assert (ask("When does the ferry sail?", context([quote(text)])).status == "answered") == answers

@@ -9,7 +9,7 @@ from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import WORD, words
 from quoteweave.core.text.units import dimensions_in, find_unit
 from quoteweave.generation.answer_text import is_code
-from quoteweave.generation.extractive.acts.doers import tells_doer
+from quoteweave.generation.extractive.acts.doers import tells_doer, tells_who_is
 from quoteweave.generation.extractive.acts.instructions import instructs, tells_to_do
 from quoteweave.generation.extractive.acts.opposites import has_none
 from quoteweave.generation.extractive.acts.own_clauses import on_what_is_asked
@@ -343,7 +343,13 @@ def _names_other_doers(statement: Statement, question: QuestionTerms) -> bool:
 
 def _names_whom(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement names a person, or who does what is asked; `tells_after_preposition` checks for "to whom"."""
-    return asks_whom(question.text) or names_person(statement, question) or tells_doer(statement.text, question)
+    text = statement.text
+    return (
+        asks_whom(question.text)
+        or names_person(statement, question)
+        or tells_doer(text, question)
+        or tells_who_is(text, question)
+    )
 
 
 _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {

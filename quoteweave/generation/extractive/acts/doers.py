@@ -33,6 +33,25 @@ _HOLDS_NOT = lazy_regex(
     r"|\b(?:pupil|friend|son|daughter|brother|sister|wife|husband|widow|assistant|successor|predecessor|candidate|rival)\s+(?:of|to|for)\b",
     re.IGNORECASE,
 )
+# "Mr Brice, a resident, complained", "The mayor, Helen Prosser, opened it"
+_APPOSED = lazy_regex(
+    r"(?<=\w),\s(?:an?|the|our|its|his|her|their)\s(?:(?!\b(?:that|who|which)\b)[^,;:.]){2,60},(?=\s(?!and\b|or\b)\w)"
+    r"|(?P<office>(?:^|(?<=[.;]\s))(?:The|Our|Its|An?)\s(?:[a-z][\w-]*\s){0,3}[a-z][\w-]*)"
+    r",\s(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s)?[A-ZÀ-Þ][\w'’-]+(?:\s[A-ZÀ-Þ][\w.'’-]*){0,3},(?=\s(?!and\b|or\b)[a-z])"
+)
+# "Who is responsible for the culvert?", "Who was allowed to vote?"
+_ASKS_WHO_IS = lazy_regex(
+    r"\W*who\s+(?P<be>is|are|was|were)\s+(?P<state>in\s+charge|(?!the\b|our\b|your\b|its?\b|this\b|that\b)[^\W\d_]{4,})"
+    r"\s+(?P<link>for|of|to|with|from)\s+(?P<thing>.+)",
+    re.IGNORECASE,
+)
+# "Holt Farms Ltd is jointly", "The landowner, Holt Farms Ltd, is"
+_SOMEBODY_IS = (
+    r"(?:^|(?<=[.;:]\s)|(?<=,\sand\s)|(?<=,\sbut\s))\W*"
+    r"(?!(?:I|we|you|he|she|they|it|this|that|these|those|which|who|there|what|if|when|as)\b)"
+    r"(?:[\w.&'’-]+\s+){0,5}[\w.&'’-]+(?:,\s[^,;:]{2,40},)?\s+(?P<be>is|are|was|were)\s+(?:\w+ly\s+|alone\s+)?"
+)
+_PAST = frozenset({"was", "were"})
 _LETTERS = lazy_regex(r"[^\W\d_]+")
 
 
@@ -60,6 +79,7 @@ def tells_doer(text: str, question: QuestionTerms) -> bool:
             if _TELLS_OF_ONCE.search(text)
             else {"past", "present", "perfect", "future"}
         )
+    text = _APPOSED.sub(lambda match: match["office"] or "", text)
     acts = _acts(text, match["verb"], is_participle=did is not None and not _is_present_form(match["verb"]))
     return any(
         act.is_asserted
@@ -69,6 +89,23 @@ def tells_doer(text: str, question: QuestionTerms) -> bool:
         and (not object_nouns or act.is_done_to(object_nouns))
         for act in acts
     )
+
+
+def tells_who_is(text: str, question: QuestionTerms) -> bool:
+    """Whether a text tells who is in the state that a question asks about: "The county is responsible for the bridge".
+
+    It must be of the same thing, or to do the same.
+    """
+    asked = _ASKS_WHO_IS.match(question.text)
+    if asked is None:
+        return False
+    state = r"\s+".join(map(re.escape, asked["state"].split()))
+    stated = re.search(rf"{_SOMEBODY_IS}{state}\s+{asked['link']}\s+(?P<thing>.+)", text, re.IGNORECASE)
+    if stated is None or (stated["be"].casefold() in _PAST) != (asked["be"].casefold() in _PAST):
+        return False
+    if asked["link"].casefold() == "to":
+        return words(stated["thing"])[:1] == words(asked["thing"])[:1]
+    return not set(head_nouns(asked["thing"])).isdisjoint(head_nouns(stated["thing"]))
 
 
 def _is_present_form(verb: str) -> bool:

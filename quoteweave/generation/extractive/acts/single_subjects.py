@@ -99,7 +99,8 @@ _BEGINS_WITH_HOURS = lazy_regex(
 )
 # A date, and a time and a place: "25 June 2024, 6 pm, room 12".
 _IS_DATE = lazy_regex(
-    rf"\W*(?:{WEEKDAY},?\s+)?\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:{'|'.join(MONTHS)})(?:\s+\d{{4}})?(?:,\s+[^,;:.]{{1,30}}){{0,3}}\W*",
+    rf"\W*(?:{WEEKDAY},?\s+)?\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:{'|'.join(MONTHS)})(?:\s+\d{{4}})?(?:,\s+(?:[^,;:.]|(?<=\d)[:.](?=\d)){{1,30}}){{0,3}}"
+    r"(?:,\s+(?:as|because)\s[^,;:.]{1,80})?\W*",
     re.IGNORECASE,
 )
 _AT_OTHER_TIME = lazy_regex(r"\W*(?:after|before|since|until|till|without|instead\s+of)\s", re.IGNORECASE)
@@ -171,9 +172,11 @@ def heading_of_times(statement: Statement, question: QuestionTerms) -> frozenset
     """The words of the heading right above a statement that begins with hours, if it says which: "Quiet hours".
 
     What is closed or forbidden then is so in times of rest alone. A date is that of what the heading names, "Next
-    meeting".
+    meeting" or "7. Date of next meeting".
     """
-    heading, terms = words(statement.heading), set(question.terms)
+    terms = set(question.terms)
+    nouns = _NOUNS_OF_KINDS["date"] - terms if question.asks == "date" else frozenset[str]()
+    heading = [word for word in words(statement.heading) if word not in nouns and not word.isdecimal()]
     is_asked = question.asks == "date" or (question.asks == "statement" and heading[-1:] == [*question.terms[-1:]])
     is_first = statement.sentence_index == (1 if run_in_heading(statement.quote.text) else 0)
     if not is_first or not is_asked or not heading or SAYS_PAST.search(question.text):

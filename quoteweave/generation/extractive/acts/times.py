@@ -60,6 +60,9 @@ _NUMBER = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)"
 _TIME_OF_ITS_OWN = lazy_regex(
     rf"\b(?:{WEEKDAY}s?|weekdays|weekends|the\s+\d{{1,2}}(?:st|nd|rd|th)(?!\s+century)(?!\s+(?!of\b|day\b)[^\W\d_])"
     rf"|(?:after|from)\s+(?:the\s+\w+th\s+day|{_NUMBER}\s+(?:minute|hour|day|week|month|year)s)"
+    r"|(?:from|at|until)\s+(?:about\s+)?(?:half\s+past\s+|(?:a\s+)?quarter\s+(?:past|to)\s+)?"  # "at half past eight"
+    r"(?:one(?=\s+o[’']clock)|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?:\s+o[’']clock\b"
+    r"|(?=\s*(?:[.;,]|$)|\s+(?:in\s+the\s+(?:morning|afternoon|evening)|at\s+night|on|every|each)\b))"
     r"|the\s+(?:first|last)\s+(?:working\s+)?day\b|(?:from|at|until)\s+(?:noon|midday|midnight|dusk|dawn|sunset|sunrise)\b"
     r"|the\s+\w+(?:\s+working)?\s+day\s+of\s+(?:the|each|every)\s+(?:month|quarter|term|year|week)"
     r"|\d{1,2}(?:[.:]\d\d)?\s*(?:to|until|–|-)\s*\d{1,2}(?:[.:]\d\d)?(?=\s*(?:[,;.)]|$)|\s+(?:and|or|on|daily|every)\b))",
