@@ -80,25 +80,32 @@ _AT_THING = rf"{_BESIDE}\s+{_ARTICLE}{_NO_PLACE}\w{{3,}}{_ENDS}"
 _AT_CERTAIN_THING = rf"{_BESIDE}\s+(?!an?\s){_ARTICLE}{_NO_PLACE}\w{{3,}}{_ENDS}"
 
 
+# "Go" carries no topic for the search, but what else is done somewhere does not tell where something goes.
+_ASKS_WHERE_IT_GOES = lazy_regex(r"\W*where\s+(?:do|does|did|will|should|must|can)\b[^?]*\bgo\b\W*$", re.IGNORECASE)
+_GOES = lazy_regex(
+    r"\b(?:go(?:es|ing|ne)?|went|to|into|through|onto|visit\w*|travel\w*|leads?|led|belongs?|put|place[ds]?|kept|fits?)\b",
+    re.IGNORECASE,
+)
+
+
 def names_place(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement names a place or a web address, or an e-mail address if it is asked where to turn."""
     if (label := ASKING_LABEL.match(statement.text)) is not None and label.lastgroup == "place":
         return True
+    if _ASKS_WHERE_IT_GOES.match(question.text) and not _GOES.search(statement.text):
+        return False
     if _SITUATED_ALONE.search(question.text):
         return says_where(statement, question)
-    if _ASKS_WHERE_TO_TURN.match(question.text) and _MAIL.search(statement.text):
-        return True
-    if _WHERE_IS.match(question.text) and (
-        _is_at_thing(statement.text, question.subject) or is_got_at_thing(statement.text, question)
-    ):
+    text = statement.text
+    gives_mail = _ASKS_WHERE_TO_TURN.match(question.text) and _MAIL.search(text)
+    asks_where_it_is = _WHERE_IS.match(question.text) is not None
+    if gives_mail or (asks_where_it_is and (_is_at_thing(text, question.subject) or is_got_at_thing(text, question))):
         return True
     question_words = set(question.terms)
-    if any(not set(words(match[1])) <= question_words for match in _LONG_PLACE_NAME.finditer(statement.text)):
+    if any(not set(words(match[1])) <= question_words for match in _LONG_PLACE_NAME.finditer(text)):
         return True
-    places = (match[1] for match in _PLACE_NAME.finditer(statement.text) if not match[1].isupper())
-    return _ADDRESS.search(statement.text) is not None or any(
-        not set(words(name)) & set(question.terms) for name in places
-    )
+    places = (match[1] for match in _PLACE_NAME.finditer(text) if not match[1].isupper())
+    return _ADDRESS.search(text) is not None or any(not set(words(name)) & set(question.terms) for name in places)
 
 
 def _is_at_thing(text: str, subject: Set[str]) -> bool:
