@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.answers import Answer
+from quoteweave.generation.extractive.tables.heads import read_rows, split_header
 
 INVOICE = (
     "Pos. | Description | Qty | Unit price | Amount\n1 | Fire door FD30, ash veneer | 2 | £412.50 | £825.00\n"
@@ -461,3 +462,27 @@ def test_what_in_brackets_tells_rows_apart_is_a_word_of_their_names(question: st
     answer = ask(question, context([], [image("The quay and its tank, with the power used", rows, layout="table")]))
     assert answer.status == ("answered" if said else "located")
     assert said is None or said in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What was the change in sick days with 20 mg?", "Change in sick days (20 mg: -2.4)"),
+        ("What was the change in sick days with 30 mg?", None),
+        ("What percentage had nausea with placebo?", "Nausea (%) (Placebo: 4)"),
+        ("What percentage had sick days with placebo?", None),
+    ],
+)
+def test_sizes_beside_other_names_are_the_head_of_a_table(question: str, said: str | None) -> None:
+    rows = (
+        "- | Placebo | 20 mg | 40 mg\nSick days | 8.1 | 8.3 | 8.2\nChange in sick days | -1.9 | -2.4 | -3.8\n"
+        "Nausea (%) | 4 | 9 | 16"
+    )
+    answer = ask(question, context([], [image("Results at week 12", rows, layout="table")]))
+    assert answer.status == ("answered" if said else "located")
+    assert said is None or said in answer.text
+
+
+def test_sizes_below_others_name_no_columns() -> None:
+    rows = "- | Oak | 20 mm | 40 mm\nAsh | Elm | 30 mm | 50 mm\nFir | Yew | 10 mm | 70 mm"
+    assert split_header(read_rows(rows))[0] == []

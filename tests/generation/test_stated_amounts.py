@@ -66,6 +66,7 @@ def test_what_is_told_of_something_else_is_no_answer(question: str, text: str) -
         ("How heavy is the boat?", "The boat weighs 300 kg and carries 500 kg."),
         ("How high is the pass?", "The pass is 2,400 metres above the sea."),
         ("How long is the warranty?", "The warranty lasts 24 months from purchase."),
+        ("How long may guests stay?", "Guests may stay for up to 14 nights in a row."),
         ("How many rooms have a balcony?", "12 of the 30 rooms have a balcony."),
         ("How large was the audience?", "The audience of 300 people left early."),
         ("How big is the car park?", "The car park has 60 spaces."),

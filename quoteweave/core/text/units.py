@@ -48,6 +48,7 @@ time 60 min minute
 time 3600 h hr hour
 time 86400 day
 time 604800 week
+nights 1 night
 months 1 month
 months 12 yr year
 horsepower 1 hp bhp horsepower
@@ -305,8 +306,7 @@ def scales_named(text: str) -> frozenset[int]:
     >>> scales_named("in '000 euros, except for columns in millions")
     frozenset({3, 6})
     """
-    words = _SCALE_WORD.findall(text.casefold())
-    return frozenset(3 if word == "000" else STATED_SCALES[word] for word in words)
+    return frozenset(3 if word == "000" else STATED_SCALES[word] for word in _SCALE_WORD.findall(text.casefold()))
 
 
 def states_scale(text: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Set
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import CONTACT, AnswerType, field_of_term, with_words_alike
 from quoteweave.core.text.question_words import Quantity
-from quoteweave.core.text.tokens import WORD, words
+from quoteweave.core.text.tokens import WORD, has_digit, words
 from quoteweave.core.text.units import dimensions_in, find_unit
 from quoteweave.generation.answer_text import is_code
 from quoteweave.generation.extractive.acts.doers import tells_doer, tells_who_is
@@ -66,6 +66,10 @@ _LIMITED_NOUN = lazy_regex(
     r"(\b(?!(?:is|are|was|were|be|been|no|not|much|far|even|slightly)\b)[^\W\d_]+)\s+"
     r"(?:(?:more|less)\s|\w{2,}er\s)than\s+\d[\d.,]*(?:\s[^\W\d_]+)?",
     re.IGNORECASE,
+)
+# "Nausea (%)", "Share, in per cent", the name of a row or column of percentages
+_IN_PERCENT = lazy_regex(
+    r"(?:\(\s*(?:in\s+)?|,\s*(?:in\s+)?|\bin\s+)(?:%|per\s?cent)\s*\)?\s*$", re.IGNORECASE | re.MULTILINE
 )
 _OF_UNIT = lazy_regex(r"\W*how\s+much\s+(\w+)", re.IGNORECASE)
 _APPOSITION = lazy_regex(r",\s+((?:(?:the|an?|our|its)\s+)?[A-ZÀ-Þ][^,;:]{1,60}),\s+(?=[a-zß-ÿ]+s\b)")
@@ -193,6 +197,9 @@ def _has_percentage(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a percentage, in a clause about what the question is about."""
     if not statement.is_of_cells and is_share_of_part(statement.text, question.text):
         return False
+    cells = ((row.name, *cell) for row in statement.rows for cell in row.cells)
+    if any(has_digit(cell) and _IN_PERCENT.search(f"{name}\n{heading}") for name, heading, cell in cells):
+        return True
     clauses = _clauses_on_subject(statement, question)
     clauses = clauses if statement.is_of_cells else own_amounts(clauses, question.text)
     amounts = new_facts(clauses, question.text)[1]

@@ -218,7 +218,7 @@ _YEARS_OLD = lazy_regex(
     re.IGNORECASE,
 )
 _DEAR = lazy_regex(r"\b(?:costs?|prices?|paid|pays?)\b", re.IGNORECASE)
-_NO_SIZES = frozenset({"time", "months", "speed", "rotation", "celsius", "fahrenheit", "sound", "frequency"})
+_NO_SIZES = frozenset({"time", "months", "nights", "speed", "rotation", "celsius", "fahrenheit", "sound", "frequency"})
 _TELLS_HOW = {
     "how old": _YEARS_OLD,
     "how often": _FREQUENCY,

@@ -36,7 +36,7 @@ _ROMAN = lazy_regex("[ivx]+")
 _LETTER = lazy_regex(r"\s*[A-Z][+−–-]?\s*")
 _BRACKETED_LETTER = lazy_regex(r"\(([A-Z])\)\s*$")
 _SINGLE_LETTER = lazy_regex(r"\s[A-HJ-Z](?!\w)")
-_TIMES = frozenset({"time", "months"})
+_TIMES = frozenset({"time", "months", "nights"})
 SIZE = lazy_regex(r"\s+\d[\d.,]*\s?[^\W\d_]{1,5}$")
 """The size of a thing behind its name: "25 m"."""
 # What follows the name of a thing: a description, the thing's code ("FD30"), or its size.

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import itemgetter
 
 from quoteweave.core.concurrency.recent_cache import cached_for_recent_texts
@@ -32,6 +32,7 @@ EMPTY = frozenset({"", "-", "–", "—"})
 _NUMBERING = frozenset({"", "#", "no", "nr", "number", "s.no", "sl.no", "rank", "pos", "position", "place", "№", "n°"})
 
 _LEADERS = lazy_regex(r"\s*(?<![.·…])[.·…]{3,}$")
+_SIZE = lazy_regex(r"\d[\d.,]*\s?[^\W\d_]{1,12}(?:\s[^\W\d_]{3,}){0,2}")  # "20 mg"
 _ORDINAL = lazy_regex(r"\d{1,3}\s?\.?")
 _LETTERS = lazy_regex(r"[^\W\d_]{3}")
 _CODE = lazy_regex(r"(?=\S*[^\W\d])(?=\S*\d)(?!\S*[^\W\d_]{4})[\w./-]+")
@@ -114,7 +115,11 @@ def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
         width = Counter(map(len, below)).most_common(1)[0][0]
         column_names = ["", *names] if _lacks_first(names, width) else names
         has_values = width > 2 or (position == 0 and _are_numbers(below))
-        if len(column_names) == width and has_values and _is_header(column_names):
+        if (
+            len(column_names) == width
+            and has_values
+            and (_is_header(column_names) or _names_sizes(column_names, below))
+        ):
             candidates.append((sum(cell not in EMPTY for cell in column_names[1:]), column_names, below))
     # Of two header rows, the first may span columns, and then has fewer names.
     _, header, body = max(candidates, key=itemgetter(0), default=(0, [], rows))
@@ -341,3 +346,19 @@ def _is_header(row: Sequence[str]) -> bool:
     cells = [cell for cell in row[1:] if cell not in EMPTY]
     numbers = [cell for cell in cells if _NUMBER.match(cell) and not YEAR.match(cell)]
     return bool(cells) and all(map(_DATE.search, numbers))
+
+
+def _names_sizes(row: Sequence[str], below: Rows) -> bool:
+    """Whether a row can be a header for having sizes as names, beside others: "- | Placebo | 20 mg | 40 mg".
+
+    Its first cell is blank then, and no cell below is such a size.
+    """
+    numbers = [cell for cell in row[1:] if _NUMBER.match(cell)]
+    words_beside = [cell for cell in row[1:] if cell not in {*EMPTY, *numbers}]
+    cells_below = chain.from_iterable(other_row[1:] for other_row in below)
+    return (
+        row[0] in EMPTY
+        and bool(words_beside)
+        and all(map(_SIZE.fullmatch, numbers))
+        and not any(map(_SIZE.fullmatch, cells_below))
+    )
