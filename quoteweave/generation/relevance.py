@@ -200,7 +200,7 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     """
     request = read_structure_request(question.text)
     if request is not None:
-        return [term for term in question.terms if term in request.naming_words]
+        return [term for term in question.terms if term in {*request.naming_words, *request.heading_words}]
     if question.analysis.asks_denied:
         little = interrogative_words() | denying_words()
         terms = [term for term in question.terms if term not in little]

@@ -1,7 +1,7 @@
 """Plain questions on everyday texts whose grammar says what answers them, each beside near misses."""
 
 import pytest
-from harbour_quotes import ask, context, quote
+from harbour_quotes import ask, context, image, quote
 
 from quoteweave.core.records import Quote
 from quoteweave.generation.extractive.criteria.ellipsis import filled_in_clauses
@@ -257,3 +257,39 @@ def test_a_clause_is_filled_in_from_the_one_before(text: str, clauses: list[str]
 )
 def test_months_are_within_a_span_that_holds_them_wholly(text: str, months: set[str]) -> None:
     assert months_within(text) == months
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("How long is the warranty in Norway?", True),
+        ("How long is the warranty in Sweden?", False),
+        ("How long is the lease in Norway?", False),
+    ],
+)
+def test_it_behind_a_place_or_case_is_the_thing_of_the_sentence_before(question: str, answers: bool) -> None:
+    told = context([quote("The warranty is two years from purchase. In Norway it is five years.")])
+    answer = ask(question, told)
+    assert (answer.status == "answered") == answers
+    assert not answers or "In Norway it is five years" in answer.text
+
+
+TRIPS = (
+    "Year | Destination | Date | Cost (£)\nYear 3 | Dover Castle | 3 June | 14\nYear 4 | Science Museum | 10 June | 22"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("How much does the trip to the Science Museum cost?", "Science Museum (Cost (£): 22)"),
+        ("How much does the trip to the Science Museum in Rome cost?", None),
+        ("How much does the lunch at the Science Museum cost?", None),
+        ("Where does Year 3 go?", "Year 3 (Destination: Dover Castle)"),
+        ("Where does Year 5 go?", None),
+    ],
+)
+def test_a_price_or_destination_is_looked_up_by_any_cell(question: str, says: str | None) -> None:
+    answer = ask(question, context([], [image("Trips", TRIPS, layout="table")]))
+    assert (answer.status == "answered") == (says is not None)
+    assert says is None or says in answer.text

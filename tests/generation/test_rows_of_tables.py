@@ -452,6 +452,7 @@ def test_a_unit_in_brackets_is_no_word_of_a_rows_name(question: str, said: str |
         ("How long is the quay in ft?", "Length (ft) (Amount: 98)"),
         ("How heavy is the tank?", None),
         ("How much power is used?", "Power (W) (Amount: 1850)"),
+        ("What is the total weight of the quay?", "Total weight (kg) (Amount: 4)"),
     ],
 )
 def test_what_in_brackets_tells_rows_apart_is_a_word_of_their_names(question: str, said: str | None) -> None:

@@ -483,8 +483,10 @@ def test_a_table_of_contents_that_a_document_has_is_searched_for(tmp_path: Path)
 
 def test_a_chapters_heading_below_that_of_its_first_section_is_read(tmp_path: Path) -> None:
     book = [title("1 Oak", 0), title("2.1 Leaves", 1), title("2 Elm", 1), title("3 Ash", 2)]
-    with make_collection(tmp_path / "made", {"book.md": book}) as made:
+    recipe = [title("1 Oak", 0), title("2.1 Leaves", 1), title("2 eggs", 1), title("3 Ash", 2)]
+    with make_collection(tmp_path / "made", {"book.md": book, "recipe.md": recipe}) as made:
         answer = ask(made, "What is chapter 2 called?", "book.md")
+        assert ask(made, "What is chapter 2 called?", "recipe.md").status != "answered"
     assert answer.text == "This is chapter 2 of book.md:\n\n- 2 Elm (page 2) [1]."
 
 

@@ -193,7 +193,7 @@ class _Numbering:
                 self._take(title)
         elif not title.is_inner and title.number <= self._last_number and title.number in self._words_of_taken:
             self._repeat(title)
-        elif title.number == self._last_number + 1 or self._is_below_own_section(title):
+        elif title.number == self._last_number + 1 or self._is_below_own_section(title, at):
             # After 1, 2, 3, 1, 2, a 4 shows that the second 1 and 2 are no chapters; after 1, 2, 1, 2, a 3 does not.
             self._is_sure = self._is_sure and self._repeated != self._last_number
             self._take(title)
@@ -213,10 +213,16 @@ class _Numbering:
         self._is_sure = title.number == 1 or title.says_chapter
         return self._is_sure or (at == self._series[0] and self._has_more(title, at))
 
-    def _is_below_own_section(self, title: NumberedHeading) -> bool:
-        """Whether it stands below the heading of its first section: "5.1 Roles", then "5 Safety", on one page."""
+    def _is_below_own_section(self, title: NumberedHeading, at: int) -> bool:
+        """Whether it stands right below the heading of its first section: "5.1 Roles", then "5 Safety", on one page.
+
+        "2 eggs", below "2.1 Leaves", is no heading.
+        """
         known = self.numbered.get((self._part, PlaceName("chapter", str(title.number))))
-        return known is not None and known.is_inner and not title.is_inner and known.page == title.page
+        if known is None or not known.is_inner or title.is_inner or without_number(title.text)[:1].islower():
+            return False
+        above = self._titles[at - 1]
+        return above.page == title.page and above.quote is known.quote
 
     def _may_skip_numbers(self, title: NumberedHeading, at: int) -> bool:
         """Whether a title that skips numbers is a chapter's: it says so, or something that belongs to it follows."""

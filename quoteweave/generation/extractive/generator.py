@@ -373,7 +373,7 @@ def _asks_of_several_documents(question: str, context: Context) -> bool:
             len(documents) > 1 or (not documents and "email" not in front.parts)
         )
     request = read_structure_request(question)
-    if request is None or request.naming_words:
+    if request is None or request.naming_words or request.heading_words:
         return False
     if not request.says_document and any(states_number(hit.quote.text, request.kinds) for hit in context.hits):
         return False  # "How many tables are there?" may be about those of a restaurant

@@ -38,6 +38,7 @@ _REFERS_BACK = lazy_regex(
     r"(?!It\s+(?:is|was)\s+[\w-]+\s+(?:to|that)\b)(?:It|They|He|She|(?:This|That|These|Those)\s+(?:also\s+)?(?:is|are|was|were"
     r"|will|would|can|could|may|might|should|must|has|have|had|does|do|did|means?|makes?|causes?|allows?|happens?|gives?"
     r"|leads?|ensures?|includes?)|The\s+(?:[\w-]+\s+){1,3}(?:of|for)\s+this\s+\w+\s+(?:is|was)|(?:Er|Sie|Es)\s+(?:ist|war|wurde|hat|hatte|liegt|lag|kostete?|dauerte?|wiegt|wog)"
+    r"|(?:In|For|On|At|With|Without)\s(?:[^,;:.\s]+\s){0,4}[^,;:.\s]+,?\s(?:it|they)\s+(?:is|are|was|were|lasts?)(?!\s+[\w-]+\s+(?:to|that)\b)"
     r"|(?:Il|Elle)\s+(?:a|est(?!\s+\w+\s+(?:de|que)\b)|était|fut|dure|durait|coûte|coûtait|pèse))\b"
 )
 _NOUN_ALONE = lazy_regex(
@@ -254,7 +255,7 @@ def caption_statements(question: QuestionTerms, context: Context) -> list[Statem
     Empty where several documents have one of that name.
     """
     labels, asks = set(question.analysis.labels), question.asks
-    other_words = question.subject.difference(words(" ".join(map(str, labels))))
+    other_words = question.subject.difference(words(" ".join(["caption", *map(str, labels)])))
     if len(labels) != 1 or other_words or asks not in ("statement", "definition"):
         return []
     statements = []

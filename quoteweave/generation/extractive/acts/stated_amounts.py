@@ -120,7 +120,7 @@ _NUMBER_OF_WHOLE = lazy_regex(
 )
 _ASKS_WHOLE = lazy_regex(r"\b(?:in\s+all|in\s+total|altogether|(?:are|were)\s+there)\b", re.IGNORECASE)
 _ASKS_HOW_MANY_IT_HAS = lazy_regex(r"\bhow\s+many\b.*?\b(?:does|do|did)\b.*\b(?:have|own|employ)\b", re.IGNORECASE)
-# "The hospital lost 30 beds" does not tell how many it has, nor does "It waits because two beds are broken".
+# "It lost 30 beds" and "It waits because 2 beds broke" do not tell how many it has. ", because …," ends at its comma.
 _GAINS = lazy_regex(
     r"\b(?:loses?|lost|cuts?|hir(?:es?|ed)|dismiss(?:es|ed)|add(?:s|ed)?|gain(?:s|ed)?|clos(?:es?|ed)|sells?|sold|rent(?:s|ed)?"
     rf"|buys?|bought|needs?|wants?|lacks?|(?:plans?\s+to|will)\s+(?!have|own|employ)\w+)\s+{_ABOUT}{_NUMBER}"

@@ -58,10 +58,17 @@ def _is_of_several(text: str, question: str) -> bool:
         return False
     together = (_BETWEEN_NAMES.split(match["names"]) for match in _OF_SEVERAL.finditer(text))
     return any(
-        any(re.search(rf"{_IN}(?:the\s+)?{re.escape(name)}(?!\w)", question, re.IGNORECASE) for name in names)
+        any(_is_named(name, question) for name in names)
         and any(name.casefold() not in question.casefold() for name in names)
         for names in together
     )
+
+
+def _is_named(name: str, question: str) -> bool:
+    """Whether a question has a name that is no part of a longer one: "in Leeds", "Leeds shops", not "Bank of Leeds"."""
+    alone = rf"(?<!\w){re.escape(name)}(?!\w)(?!\s[A-ZÀ-Þ])"
+    behind = rf"(?<=\s)[A-ZÀ-Þ]\w+\s(?:(?:of|for)\s)?{re.escape(name)}(?!\w)"
+    return re.search(alone, question) is not None and re.search(behind, question) is None
 
 
 def _words_after(amount: Amount, text: str) -> list[str]:

@@ -24,10 +24,9 @@ _OF_EARLIER_YEAR = lazy_regex(
 _RELATIVE_TIME = lazy_regex(
     r"\b(?P<which>this|last|next)\s+(?P<span>year|month|week|season|spring|summer|autumn|winter)\b", re.IGNORECASE
 )
-# Behind the number, a clause of another time: "The rent is 400 euros and will rise next year."
+# Behind the number, a clause of another time that has none: "The rent is 400 euros and will rise next year."
 _LATER_CLAUSE = lazy_regex(
-    r"\d.*?(?P<clause>\b(?:and|but|which)\s+(?:(?:it|they)\s+)?(?:is|are|was|were|has|have|had|will|would|may|might|should)\b)",
-    re.IGNORECASE,
+    r"\d.*?(?P<clause>\b(?:and|but|which)\s+(?:(?:it|they)\s+)?(?:will|would|may|might|should)\s\D+$)", re.IGNORECASE
 )
 
 # A year that is that of the whole sentence: "In 2014 the firm sold 310 boats", "It was opened in May 2023".
@@ -89,10 +88,13 @@ class DocumentYears:
 def _is_of_another_time(text: str, question: str) -> bool:
     """Whether a text is of last year where the question asks for this year, or the like."""
     later = _LATER_CLAUSE.search(text)
-    asked_times = _relative_times(question)
-    stated_times = _relative_times(text[: later.start("clause")] if later else text)
+    asked_times, stated_times = map(_relative_times, (question, text[: later.start("clause")] if later else text))
+    later_times = _relative_times(later["clause"]) if later else {}
     return any(
-        span in stated_times and determiners.isdisjoint(stated_times[span]) for span, determiners in asked_times.items()
+        determiners.isdisjoint(stated_times[span])
+        if span in stated_times
+        else span in later_times and not determiners.isdisjoint(later_times[span])
+        for span, determiners in asked_times.items()
     )
 
 

@@ -28,7 +28,7 @@ COUNTS = lazy_regex(
 )
 """The name of a column that says how many of a thing there are."""
 PLACES = lazy_regex(
-    r"\W*(?:storage|location|place|room|site|venue|where|address|hall|building|shelf|town|city|ort|raum|standort|lagerung)\W*",
+    r"\W*(?:storage|location|place|room|site|venue|where|address|hall|building|shelf|town|city|destination|ort|raum|standort|lagerung)\W*",
     re.IGNORECASE,
 )
 """The name of a column that says where a thing is."""

@@ -35,7 +35,8 @@ _OTHER = lazy_regex(rf"\b{OTHER}\b", re.IGNORECASE)
 _ROMAN = lazy_regex("[ivx]+")
 _LETTER = lazy_regex(r"\s*[A-Z][+−–-]?\s*")
 _BRACKETED_LETTER = lazy_regex(r"\(([A-Z])\)\s*$")
-_SINGLE_LETTER = lazy_regex(r"\s[A-HJ-Z](?!\w)")
+_SINGLE_LETTER = lazy_regex(r"\s[A-HJ-Z](?!\w)")  # not "I", the pronoun
+_OF_MEASURES = frozenset({"amount", "statement", "definition"})  # "What is the power of the pump?"
 _TIMES = frozenset({"time", "months", "nights"})
 SIZE = lazy_regex(r"\s+\d[\d.,]*\s?[^\W\d_]{1,5}$")
 """The size of a thing behind its name: "25 m"."""
@@ -126,7 +127,7 @@ def _measuring_words(names: Sequence[str], question: AskedCells) -> frozenset[st
     Not of those that tell apart rows with the same name, as "Room (hour)" and "Room (day)", nor of a time, which may
     say what a price is for, unless a time is asked for.
     """
-    if question.quantity is None and question.asks != "amount":
+    if question.quantity is None and question.asks not in _OF_MEASURES:
         return frozenset()
     times = Counter(UNIT.sub("", name) for name in names)
     return frozenset(

@@ -31,6 +31,13 @@ _TIMES = lazy_regex(r"\W*(?:when|times?|days?|dates?|by|due|deadline|starts?|beg
 _TIME = lazy_regex(
     rf"\b(?:{WEEKDAY}s?|{'|'.join(MONTHS)}|daily|weekly|monthly|yearly|\d{{1,2}}[:.]\d\d)\b", re.IGNORECASE
 )
+# The name of a column that says what a thing costs: "Cost (£)", "Price per person"
+_PRICES = lazy_regex(
+    r"\W*(?:(?:ticket|entry|total|unit)\s+)?(?:prices?|costs?|fees?|fares?)(?:\s*\([^()]{1,20}\)|,?\s+(?:in|per|each)\b.{0,20})?\W*",
+    re.IGNORECASE,
+)
+_DESTINATION = words("destination")
+_COSTS = frozenset(words("cost price fee fare pay charge"))
 _ASKS_PAST = lazy_regex(r"\b(?:was|were|did|had|has|have)\b", re.IGNORECASE)
 _ASKS_WHAT_IS_THERE = lazy_regex(r"\W*(?:who|what|which)\b", re.IGNORECASE)
 _NAMES_COLUMN = lazy_regex(
@@ -105,8 +112,10 @@ def _asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> t
         if len(columns) == 1:
             return columns, _acts_of_column(header[columns[0]], question.text, question.words)
         return [], HAPPENS
-    columns = [at for at, name in enumerate(header) if question.asks == "place" and PLACES.fullmatch(name)]
-    return columns if len(columns) == 1 else [], HAPPENS
+    kind, granted = (_PRICES, HAPPENS | _COSTS) if question.asks == "money" else (PLACES, HAPPENS)
+    asks_kind = question.asks in {"money", "place"}
+    columns = [at for at, name in enumerate(header) if asks_kind and kind.fullmatch(name)]
+    return columns if len(columns) == 1 else [], granted
 
 
 def _named_column(header: Sequence[str], rows: Rows, question: AskedCells) -> tuple[list[int], frozenset[str]]:
@@ -172,8 +181,9 @@ def _rows_with_said_cells(
                 continue
             if not excluding_words <= {*cell.casefold().split()}:
                 continue
-            if PLACES.fullmatch(header[at]) and not {*words(header[at])} <= question_words:
-                continue  # "Meet at the gate" is no meeting
+            names_place = PLACES.fullmatch(header[at]) and words(header[at]) != _DESTINATION
+            if names_place and not {*words(header[at])} <= question_words:
+                continue  # "Meet at the gate" is no meeting, but a trip goes by its destination
             if stated := {word for part_words in parts if question_words.issuperset(part_words) for word in part_words}:
                 stated_cells[at] = stated
             elif (
