@@ -47,7 +47,7 @@ _PLACE_NAME = lazy_regex(
 _LONG_PLACE_NAME = lazy_regex(
     rf"\b(?:(?:in|at|near)\s+(?:the\s+)?|by\s+the\s+){_NOT_A_MONTH_OR_DAY}((?:[A-ZÀ-Þ][\w'’-]+\s+){{1,3}}[A-ZÀ-Þ][\w'’-]+)"
 )
-_WHERE_IS = lazy_regex(r"\W*where(?:['’]s|\s+(?:is|are|can|do|does|should|must)\b)", re.IGNORECASE)
+_WHERE_IS = lazy_regex(r"\W*where(?:['’]s|\s+(?:is|are|can|may|do|does|should|must)\b)", re.IGNORECASE)
 _ADDRESS = lazy_regex(r"\b(?:at|from|on|under|see)\s+<?(?:https?:\s?//|www\.)\S", re.IGNORECASE)
 _MAIL = lazy_regex(r"\b(?:to|at)\s+<?\S+@\S+\.\w", re.IGNORECASE)
 _ASKS_WHERE_TO_TURN = lazy_regex(r"where\s+(?:do|can|should|must|may|could|to)\b", re.IGNORECASE)
@@ -72,7 +72,7 @@ _SIDE = r"(?:on|to|at)\s+the\s+(?:left|right|front|back|top|bottom)(?:\s+side)?\
 _BESIDE = rf"(?:in|on|at|between|near|{_ASIDE}|{_SIDE})"
 _ENDS = (
     rf"(?=\s*(?:[^\w\s]|$)|\s+(?:of|in|on|at|by|near|{_ASIDE}|and|or|where|that|which|to|from"
-    r"|with|for|during|until|every|each)\b)"
+    r"|with|for|during|until|every|each|only|alone)\b)"
 )
 _ARTICLE = r"(?:the|an?|our|its|your)\s+(?:(?!of\b)[\w'’-]+\s+){0,2}?"
 _AT_THING = rf"{_BESIDE}\s+{_ARTICLE}{_NO_PLACE}\w{{3,}}{_ENDS}"
@@ -88,6 +88,23 @@ _GOES = lazy_regex(
 )
 
 
+_GOES_TO = lazy_regex(
+    rf"(?P<what>[^;:.]{{3,80}}?)\s+(?:(?:must|should)\s+go|goes|go|belongs?)\s+(?:in|into|on|onto|to)\s+{_ARTICLE}{_NO_PLACE}\w{{3,}}",
+    re.IGNORECASE,
+)
+_ASKS_WHERE_ALLOWED = lazy_regex(
+    r"\W*where\s+(?:(?:can|may|could)\s+(?:I|we|you|one|\w+s)\s+(?P<act>\w+)"
+    r"|(?:is|are)\s+(?P<done>[\w\s]{3,40}?)\s+(?:allowed|permitted))\W*$",
+    re.IGNORECASE,
+)
+# "Smoking is allowed on the balcony only", "You may smoke on the balcony"
+_ALLOWED_AT = lazy_regex(
+    r"(?:(?P<what>[^;:.]{3,60}?)\s+(?:is|are)\s+(?:only\s+)?(?:allowed|permitted)"
+    rf"|\b(?:you|we|one|guests|tenants)\s+(?:may|can)\s+(?:only\s+)?(?P<act>\w+))\s+(?:only\s+)?{_AT_CERTAIN_THING}",
+    re.IGNORECASE,
+)
+
+
 def names_place(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement names a place or a web address, or an e-mail address if it is asked where to turn."""
     if (label := ASKING_LABEL.match(statement.text)) is not None and label.lastgroup == "place":
@@ -98,8 +115,7 @@ def names_place(statement: Statement, question: QuestionTerms) -> bool:
         return says_where(statement, question)
     text = statement.text
     gives_mail = _ASKS_WHERE_TO_TURN.match(question.text) and _MAIL.search(text)
-    asks_where_it_is = _WHERE_IS.match(question.text) is not None
-    if gives_mail or (asks_where_it_is and (_is_at_thing(text, question.subject) or is_got_at_thing(text, question))):
+    if gives_mail or (_WHERE_IS.match(question.text) and _tells_at_which_thing(text, question)):
         return True
     question_words = set(question.terms)
     if any(not set(words(match[1])) <= question_words for match in _LONG_PLACE_NAME.finditer(text)):
@@ -127,6 +143,25 @@ def _is_at_thing(text: str, subject: Set[str]) -> bool:
         and not alike.isdisjoint(words(LEADING_ARTICLE.sub("", before, count=1).partition(" ")[0]))
         for before, match in phrases
     )
+
+
+def _tells_at_which_thing(text: str, question: QuestionTerms) -> bool:
+    """Whether a text says by a thing without a name where something is, goes, is got or is allowed."""
+    return (
+        _is_at_thing(text, question.subject) or is_got_at_thing(text, question) or _goes_or_may_be_done(text, question)
+    )
+
+
+def _goes_or_may_be_done(text: str, question: QuestionTerms) -> bool:
+    """Whether a text says where something goes, or an act is allowed: "Smoking is allowed on the balcony only"."""
+    if denies(text):
+        return False
+    goes, asked = _ASKS_WHERE_IT_GOES.match(question.text), _ASKS_WHERE_ALLOWED.match(question.text)
+    act = set(words(asked["act"] or asked["done"])) if asked else set[str]()
+    subjects = [match["what"] for match in _GOES_TO.finditer(text) if goes]
+    subjects += [match["what"] or match["act"] for match in _ALLOWED_AT.finditer(text) if asked]
+    nouns = (LEADING_ARTICLE.sub("", BEGINS_CLAUSE.split(phrase)[-1], count=1) for phrase in subjects)
+    return any(set(words(noun)) == (act or question.subject) for noun in nouns)
 
 
 def _is_done_at_thing(text: str, act: Set[str]) -> bool:
