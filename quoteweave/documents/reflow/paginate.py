@@ -227,7 +227,8 @@ def _block_parts(block: FlowBlock) -> Iterator[FlowBlock]:
     else:
         texts = split_text(block.text, LINE_BREAKS if block.layout == "list" else PROSE_BREAKS, TEXT_LIMIT)
     for text in texts:
-        yield block.model_copy(update={"caption": caption, "text": text})
+        is_whole = text == block.text and caption == block.caption
+        yield block if is_whole else block.model_copy(update={"caption": caption, "text": text})
     yield from _repeated_in_full(block, caption, block.text)
 
 

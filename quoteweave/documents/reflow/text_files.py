@@ -311,7 +311,7 @@ def _split_underlined(paragraph: str) -> tuple[str, str, str]:
     Returns the heading, its marks, which determine its level ("=", or "==" with a line above), and the rest; without
     such a heading, two empty texts and the paragraph.
     """
-    match = _UNDERLINED.match(paragraph)
+    match = _UNDERLINED.match(paragraph) if "\n" in paragraph else None
     if match is None or match["above"] not in (None, match["mark"]):
         return "", "", paragraph
     title, marks = match["title"].strip(), len(match["line"])
