@@ -81,11 +81,13 @@ def _fragments(text: str, places: Sequence[re.Pattern[str]], limit: TextLimit) -
     if _fits(len(text), columns, limit):
         yield text, columns
     elif places:
-        start = 0
+        start, is_plain = 0, columns == len(text)  # a column for each character
         for end in itertools.chain((match.end() for match in places[0].finditer(text)), [len(text)]):
-            if end > start:
+            if is_plain and start < end and _fits(end - start, end - start, limit):
+                yield text[start:end], end - start
+            elif end > start:
                 yield from _fragments(text[start:end], places[1:], limit)
-                start = end
+            start = end
     else:
         # Half the limit, so that even wide characters fit.
         step = min(limit.chars, (limit.lines - 1) * LINE_CHARS) // 2
