@@ -109,10 +109,13 @@ _BRACKET_AT_END = lazy_regex(r"\s*[(\[][^()\[\]]*[)\]]\.?$")
 _OPEN_BRACKET = lazy_regex(r"[(\[][^()\[\]]*$")
 _NOTES = lazy_regex(r"\bnotes to\b[^.]*\bstatements\b")
 _SENTENCE_END = lazy_regex(r"(?<=[.;])\s+")
-_AMOUNTS = (
-    r"(?:amounts|figures|sums|values|numbers"
-    r"|beträge|angaben|zahlen|werte|montants|chiffres|données|importes|cifras|cantidades)\b"
+_AMOUNT_WORDS = (
+    *("amounts", "figures", "sums", "values", "numbers", "beträge", "angaben", "zahlen", "werte"),
+    *("montants", "chiffres", "données", "importes", "cifras", "cantidades"),
 )
+_AMOUNTS = rf"(?:{'|'.join(_AMOUNT_WORDS)})\b"
+# A text without any of these states no unit of its chapter: neither in a heading's bracket nor in a sentence.
+_SIGNS_OF_UNIT = ("(", "[", *_AMOUNT_WORDS)
 _NAMES_AMOUNTS = lazy_regex(rf"\b{_AMOUNTS}")
 # How a sentence about all amounts begins, in four languages; and what says that it is, if "all" does not.
 _ALL_AMOUNTS = lazy_regex(
@@ -184,7 +187,9 @@ def chapter_units(quotes: Sequence[Quote]) -> Iterator[ChapterUnit | None]:
                 current = None
             if current is not None and _has_other_scale(quote, current):
                 current = None
-            if states_scale(quote.text) or _OPEN_BRACKET.search(quote.text):
+            # Few texts are searched for a scale, which takes longer.
+            may_state = any(map(quote.text.casefold().__contains__, _SIGNS_OF_UNIT))
+            if may_state and (states_scale(quote.text) or _OPEN_BRACKET.search(quote.text)):
                 later_quotes = (quotes[number] for number in range(at + 1, len(quotes)))
                 following = next((later for later in later_quotes if later.layout not in HEADERS_AND_FOOTERS), None)
                 context = quote, last, following, part
