@@ -10,7 +10,17 @@ from typing import Literal, Protocol
 import typer
 from rich.console import Console
 
-from quoteweave.cli.console import WordWrap, console, plain, print_json, print_notes, print_trace, printable, write_text
+from quoteweave.cli.console import (
+    WordWrap,
+    console,
+    plain,
+    print_json,
+    print_notes,
+    print_trace,
+    printable,
+    shown_name,
+    write_text,
+)
 from quoteweave.cli.hits import PAGES_COUNTED, indented_behind, reasons_below
 from quoteweave.cli.options.collection import PageOptions
 from quoteweave.collection.collection import Collection
@@ -196,7 +206,9 @@ def print_sources(
         stdout.print()
     by_mark = {citation.name: citation for citation in answer.citations}  # a quote may be cited several times
     for mark, citation in by_mark.items():
-        source = plain(f"{citation.document}, {citation.place}").append(f"  {citation.quote_id}", style="dim")
+        source = plain(f"{shown_name(citation.document)}, {citation.place}").append(
+            f"  {citation.quote_id}", style="dim"
+        )
         source.append_text(reasons_below(reasons.get(citation.quote_id, ())))
         stdout.print(indented_behind(f"{mark:<9} ", source, stdout.width))
         if citation.kind == "image" and pictures is not None:

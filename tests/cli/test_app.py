@@ -182,6 +182,20 @@ def test_what_a_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
     assert "'a\\nb.txt'" in ended("list", "-c", tmp_path / "collection")[1]
 
 
+def test_a_name_of_several_lines_is_cited_on_one(tmp_path: Path) -> None:
+    make_collection(tmp_path, {"a\nb.txt": ["Grain came by sea."]}).close()
+    out = ended("ask", "How did grain come?", "-c", tmp_path / "collection")[1]
+    assert "]       'a\\nb.txt', page 1  " in out
+
+
+@pytest.mark.parametrize(("command", "code"), [(("cite", "-"), 2), (("mcp",), 0)])
+def test_a_closed_input_is_an_empty_one(tmp_path: Path, command: tuple[str, ...], code: int) -> None:
+    make_collection(tmp_path, {"a.txt": ["Grain came by sea."]}).close()
+    program = [sys.executable, "-m", "quoteweave", *command, "-c", str(tmp_path / "collection")]
+    process = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *program], check=False, capture_output=True, text=True)
+    assert (process.returncode, "Traceback" in process.stderr) == (code, False)
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("command", [("list",), ("list", "--json"), ("status",), ("models",)])
 def test_an_output_that_cannot_be_written_is_told(tmp_path: Path, command: tuple[str, ...]) -> None:

@@ -145,9 +145,8 @@ def _show(spec: str, report: IndexReport | None, recall: str | None) -> None:
         return
     for item in report.left_out[:MAX_NAMED]:
         quote = "" if item.quote in item.reason else f", quote {item.quote}"
-        print_message(
-            f"left out: {item.document}, page {page_number(item.page_label, item.page)}{quote}: {item.reason}"
-        )
+        page = page_number(item.page_label, item.page)
+        print_message(f"left out: {shown_name(item.document)}, page {page}{quote}: {item.reason}")
     if len(report.left_out) > MAX_NAMED:
         print_message(f"left out: {len(report.left_out) - MAX_NAMED:,} more; --json lists all")
     skipped = f", {report.skipped} left out" if report.skipped else ""
