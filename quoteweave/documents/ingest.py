@@ -21,7 +21,7 @@ from quoteweave.collection.prepared import PreparedDocument
 from quoteweave.collection.records import Origin
 from quoteweave.collection.stores.unfinished import UnfinishedPages, unfinished_key
 from quoteweave.collection.writer import Writer
-from quoteweave.core.errors import DocumentError, QuoteweaveError, UnsupportedFormat
+from quoteweave.core.errors import DocumentError, QuoteweaveError, UnsupportedFormat, UsageError
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Record
@@ -32,7 +32,7 @@ from quoteweave.documents.formats import sniff
 from quoteweave.documents.parser import FileStamp, ParserSettings, SourceFile, file_stamp
 from quoteweave.documents.reflow.linked_images import file_hash
 from quoteweave.documents.retried_tasks import failure_reason
-from quoteweave.documents.worker_pool import ProcessLimits, WorkerPool, default_processes
+from quoteweave.documents.worker_pool import MAX_PROCESSES, ProcessLimits, WorkerPool, default_processes
 from quoteweave.index.sync import sync_indexes
 
 # Pauses between changes of what can be searched, which take at most a tenth of the time even in large collections.
@@ -78,7 +78,7 @@ class AddOptions:
         settings: settings that change the quotes of a file, such as OCR and its language
         metadata: names and values that are attached to each document
         password: for encrypted PDFs; it is not stored
-        processes: how many processes read files; 0 for one per core, at most four
+        processes: how many processes read files, at most 1,024; 0 for one per core, at most four
         limits: memory in bytes, and processor seconds of a page and of a document, for each process
         wait_s: seconds to wait for another writer to end; None waits for ever
         pictures: with it, a renamed document keeps the vectors of its pictures
@@ -102,6 +102,10 @@ class AddOptions:
     refuse: Callable[[PreparedDocument], str | None] = lambda _: None
     stop: Stop = lambda _name, _pages: None
     workers: WorkerPool | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.processes <= MAX_PROCESSES:
+            raise UsageError(f"{self.processes} processes cannot read files; give 1 to {MAX_PROCESSES:,}, or 0")
 
     @property
     def fingerprint(self) -> str:

@@ -42,6 +42,8 @@ MIN_MEMORY = 300 * MEGABYTE
 # As a multiple of their usual memory: what all processes may take together. A text, or a document assembled from its
 # pages, may exceed the usual memory by ten times its size; if that is little, it is read beside others.
 TOGETHER_FACTOR = 1.1
+MAX_PROCESSES = 1024
+"""The most processes that may read."""
 
 
 def default_processes() -> int:

@@ -136,8 +136,11 @@ def lacks_memory(error: Exception) -> bool:
 
 
 def _refuse_beyond(memory: int) -> None:
-    """Make allocations fail that go far beyond the limit between two checks of the process; not on Windows."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
+    """Make allocations fail that go far beyond the limit between two checks of the process; not on Windows.
+
+    A limit that the system cannot hold in a number is none.
+    """
+    with contextlib.suppress(ImportError, ValueError, OSError, OverflowError):
         import resource
 
         # Not RLIMIT_AS, the address space, of which libraries reserve much more than they use.

@@ -8,10 +8,11 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
 from quoteweave.collection.collection import Collection
+from quoteweave.core.errors import UsageError
 from quoteweave.documents.file_reading import FileIssue
-from quoteweave.documents.ingest import AddReport
+from quoteweave.documents.ingest import AddOptions, AddReport
 from quoteweave.documents.layout.page import WITHOUT_TILES
-from quoteweave.documents.worker_pool import ProcessLimits, StopReason, stop_message
+from quoteweave.documents.worker_pool import MAX_PROCESSES, ProcessLimits, StopReason, stop_message
 
 
 @pytest.fixture
@@ -125,6 +126,25 @@ def test_status_says_how_much_was_read_by_ocr(quoteweave: Quoteweave, sample_col
     assert "read by OCR: 1 page, 1 picture on other pages" in quoteweave("status", "-c", sample_collection).out
     status = quoteweave("status", "-c", sample_collection, "--json").json()
     assert (status["ocr_pages"], status["ocr_pictures"]) == (1, 1)
+
+
+def test_a_limit_beyond_what_any_machine_has_is_none(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Grain came by sea.", encoding="utf-8")
+    added = quoteweave("add", tmp_path / "a.txt", "-c", tmp_path / "c", "--memory", "99999999999999999999")
+    assert (added.out, added.err) == (f"{tmp_path / 'c'}: 1 added\n", "")
+
+
+def test_no_more_processes_than_a_machine_can_have_are_started(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    refused = quoteweave("add", tmp_path, "-c", tmp_path / "c", "--processes", "99999999999999999999")
+    assert "less than or equal to 1024" in refused.err
+    for processes in (-1, MAX_PROCESSES + 1):
+        with pytest.raises(UsageError, match=f"^{processes} processes cannot read files; give 1 to 1,024, or 0$"):
+            AddOptions(processes=processes)
+
+
+def test_no_less_memory_is_allowed_than_a_process_takes_before_it_reads(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    refused = quoteweave("add", tmp_path, "-c", tmp_path / "c", "--memory", "60")
+    assert (refused.code, "greater than or equal to 100" in refused.err) == (2, True)
 
 
 def test_people_are_told_which_option_helps(

@@ -23,7 +23,7 @@ from quoteweave.core.messages import join_names, pluralize
 from quoteweave.documents.discovery import COLLECTIONS, HIDDEN, HIDDEN_FOLDERS, LINKED_FOLDERS
 from quoteweave.documents.ingest import AddOptions, AddReport
 from quoteweave.documents.parser import ParserSettings
-from quoteweave.documents.worker_pool import MEGABYTE, ProcessLimits
+from quoteweave.documents.worker_pool import MAX_PROCESSES, MEGABYTE, ProcessLimits
 from quoteweave.pipeline.composition.add_documents import add_documents
 
 JSON = """--json prints one object: added, updated, unchanged, removed (names of documents);
@@ -55,10 +55,12 @@ def add(
     ocr_language: Annotated[
         str, typer.Option(help="RapidOCR's language; others than ch are downloaded.", metavar="NAME")
     ] = "ch",
-    processes: Annotated[int, typer.Option(min=0, help="Processes that read; 0 for one a core, four at most.")] = 0,
+    processes: Annotated[
+        int, typer.Option(min=0, max=MAX_PROCESSES, help="Processes that read; 0 for one a core, four at most.")
+    ] = 0,
     memory: Annotated[
         int | None,
-        typer.Option(min=50, help="Megabytes that each process may take.", show_default="600, or less", metavar="MB"),
+        typer.Option(min=100, help="Megabytes that each process may take.", show_default="600, or less", metavar="MB"),
     ] = None,
     page_seconds: Annotated[
         float,
