@@ -307,6 +307,8 @@ def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 something failed, 2 wrong use, 130 interrupted."""
     # Stops pydantic from looking for plugins in all installed packages each time that a command starts.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    if not os.environ.get("COLUMNS", "").strip("0"):  # of a terminal of unknown width, on which nothing would be shown
+        os.environ.pop("COLUMNS", None)
     _open_standard_files()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # the encoding may lack characters of names and quotes

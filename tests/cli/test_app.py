@@ -182,6 +182,14 @@ def test_what_a_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
     assert "'a\\nb.txt'" in ended("list", "-c", tmp_path / "collection")[1]
 
 
+@pytest.mark.parametrize("command", [("list",), ("ask", "How did grain come?")])
+def test_a_terminal_of_unknown_width_shows_all(tmp_path: Path, command: tuple[str, ...]) -> None:
+    make_collection(tmp_path, {"a.txt": ["Grain came by sea."]}).close()
+    program = [sys.executable, "-m", "quoteweave", *command, "-c", str(tmp_path / "collection")]
+    out = subprocess.run(program, check=True, env={**os.environ, "COLUMNS": "0"}, stdout=subprocess.PIPE).stdout
+    assert b"a.txt" in out
+
+
 def test_a_name_of_several_lines_is_cited_on_one(tmp_path: Path) -> None:
     make_collection(tmp_path, {"a\nb.txt": ["Grain came by sea."]}).close()
     out = ended("ask", "How did grain come?", "-c", tmp_path / "collection")[1]
