@@ -24,6 +24,12 @@ _IN = r"\b(?i:in|on|at)\s+"
 # "in Leeds and York", "at two sites, Osk and Skarn"
 _OF_SEVERAL = lazy_regex(rf"{_IN}(?:(?:\w+\s+){{1,3}}\w+[,:]\s+)?(?P<names>{_NAME}(?:,\s+{_NAME})*,?\s+and\s+{_NAME})")
 _BETWEEN_NAMES = lazy_regex(r",?\s+and\s+|,\s+")
+# "Of 612 patients screened, 438 were randomised", "Of the 40 rooms, 12 have a balcony"
+_OF_WHOLE = lazy_regex(
+    r"\bof\s+(?:(?:the|our|its|these)\s+)?(?:about\s+)?\d[\d.,]*\s+(?P<noun>[^\W\d_]+)(?:\s+(?P<done>\w+ed))?,\s+"
+    r"(?P<part>(?:about\s+|only\s+)?\d[\d.,]*)\s+(?=(?:were|are|was|is|had|have|has|did)\b)",
+    re.IGNORECASE,
+)
 _EACH = lazy_regex(r"\b(?:each|every)\b", re.IGNORECASE)
 
 
@@ -36,7 +42,9 @@ def counted_numbers(statement: Statement, question: QuestionTerms, *, of_some: b
         return frozenset()
     noun = counted_noun(question.text)
     nouns, unit = words(noun), find_unit((noun.split() or [""])[-1])  # "15 yrs" are years
-    text = statement.text if statement.is_of_cells else own_counts(statement.text, question.text)
+    text = (
+        statement.text if statement.is_of_cells else own_counts(_part_of_whole(statement.text, question), question.text)
+    )
     text = _ADVERB.sub("", text)
     amounts = [amount for amount in new_facts(text, question.text)[1] if not amount.year] if nouns else []
     # The "$5 billion share programme" has no 5 billion shares.
@@ -50,6 +58,17 @@ def counted_numbers(statement: Statement, question: QuestionTerms, *, of_some: b
         if is_counted or (unit and amount.unit == unit):
             numbers.add(amount.value)
     return frozenset(numbers)
+
+
+def _part_of_whole(text: str, question: QuestionTerms) -> str:
+    """A text that counts a part, as one that names it: "438 patients were randomised".
+
+    It is as it was for a question that has the verb behind the whole: "screened", of "Of 612 patients screened, 438".
+    """
+    match = _OF_WHOLE.search(text)
+    if match is None or not set(question.terms).isdisjoint(words(match["done"] or "")):
+        return text
+    return f"{text[: match.start()]}{match['part']} {match['noun']} {text[match.end() :]}"
 
 
 def _is_of_several(text: str, question: str) -> bool:
