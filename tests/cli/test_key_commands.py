@@ -1,5 +1,7 @@
 """`quoteweave keys`."""
 
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -44,6 +46,18 @@ def test_json_and_the_folder_of_the_environment(
         "status": "active",
     }
     assert quoteweave("keys", "revoke", made["key"]["id"], "--json").json()["status"] == "revoked"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_key_that_nobody_was_shown_is_revoked(
+    quoteweave: Quoteweave, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    command = [sys.executable, "-m", "quoteweave", "keys", "add", "bot", "--state", str(tmp_path), *options]
+    with Path("/dev/full").open("w") as full:
+        assert subprocess.run(command, check=False, stdout=full, stderr=subprocess.DEVNULL).returncode == 1
+    (listed,) = quoteweave("keys", "list", "--state", tmp_path, "--json").json()
+    assert listed["status"] == "revoked"
 
 
 def test_what_cannot_be_is_told(quoteweave: Quoteweave, tmp_path: Path) -> None:

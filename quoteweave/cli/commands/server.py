@@ -174,11 +174,19 @@ def add_key(
         "max_upload_request": max_upload_request,
     }
     request = KeyRequest(name, (scope,), collection, end, limits)
-    key, token = KeyStore(state or default_state()).add(request)
+    keys = KeyStore(state or default_state())
+    key, token = keys.add(request)
+    try:
+        if as_json:
+            print_json({"token": token, "key": _key_json(key)})
+        else:
+            typer.echo(token)
+        sys.stdout.flush()
+    except OSError:  # such as a full disk: nobody has seen the token, and nobody can use the key
+        keys.revoke(key.id)
+        raise
     if as_json:
-        print_json({"token": token, "key": _key_json(key)})
         return
-    typer.echo(token)
     print_message(f"made key {key.id} ({key.name}): {_allowed(key)}. It is not shown again, so keep it now")
 
 
