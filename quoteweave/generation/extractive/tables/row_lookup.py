@@ -167,7 +167,8 @@ def _rows_with_said_cells(
 
     A row of which it says the first cell alone is left out, because that cell names the row already.
     """
-    question_text, title_words = question.text[:MAX_ANALYSED_CHARACTERS], set(question.title_words)
+    question_text = question.text[:MAX_ANALYSED_CHARACTERS]
+    title_words = {*question.title_words, *question.words_above}
     excluding_words = {*_OF_OTHERS.findall(question_text.casefold())}
     spaced = f" {' '.join(_WORD.findall(question_text.casefold()))} "
     question_words = set(question.words)
