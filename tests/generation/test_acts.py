@@ -372,6 +372,8 @@ def test_opposites(question: str, text: str, expected: bool) -> None:
         ("Who is responsible for the quay?", "If the county is responsible for the quay, it must pay.", False),
         ("Who is entitled to vote?", "Members over 16 are entitled to vote.", True),
         ("Who is entitled to vote?", "Members over 16 are entitled to speak.", False),
+        ("Who is entitled to vote?", "Guests are entitled to vote on the menu.", False),
+        ("Who is responsible for the boats?", "The port is responsible for the boats of members.", False),
         ("Who is exempt from the dues?", "Rowers are exempt from the dues.", True),
         ("Who complained about berth 17?", "Mr Alan Brice, a rower, complained about berth 17.", True),
         ("Who opened the bridge?", "The mayor, Helen Prosser, opened the bridge.", True),

@@ -51,6 +51,7 @@ _SOMEBODY_IS = (
     r"(?!(?:I|we|you|he|she|they|it|this|that|these|those|which|who|there|what|if|when|as)\b)"
     r"(?:[\w.&'’-]+\s+){0,5}[\w.&'’-]+(?:,\s[^,;:]{2,40},)?\s+(?P<be>is|are|was|were)\s+(?:\w+ly\s+|alone\s+)?"
 )
+_LIMIT = lazy_regex(r"^[^,;:.]*?\s(?:of|on|about|against)\s+(?:(?:the|an?|our|its|all)\s+)?(\w+)", re.IGNORECASE)
 _PAST = frozenset({"was", "were"})
 _LETTERS = lazy_regex(r"[^\W\d_]+")
 
@@ -94,7 +95,7 @@ def tells_doer(text: str, question: QuestionTerms) -> bool:
 def tells_who_is(text: str, question: QuestionTerms) -> bool:
     """Whether a text tells who is in the state that a question asks about: "The county is responsible for the bridge".
 
-    It must be of the same thing, or to do the same.
+    It must be of the same thing, or to do the same: not for "the boats of members", or "to vote on the menu".
     """
     asked = _ASKS_WHO_IS.match(question.text)
     if asked is None:
@@ -102,6 +103,9 @@ def tells_who_is(text: str, question: QuestionTerms) -> bool:
     state = r"\s+".join(map(re.escape, asked["state"].split()))
     stated = re.search(rf"{_SOMEBODY_IS}{state}\s+{asked['link']}\s+(?P<thing>.+)", text, re.IGNORECASE)
     if stated is None or (stated["be"].casefold() in _PAST) != (asked["be"].casefold() in _PAST):
+        return False
+    limits = frozenset(words(" ".join(_LIMIT.findall(stated["thing"]))))
+    if not limits.issubset(question.terms):
         return False
     if asked["link"].casefold() == "to":
         return words(stated["thing"])[:1] == words(asked["thing"])[:1]

@@ -37,7 +37,7 @@ _PRICES = lazy_regex(
     re.IGNORECASE,
 )
 _DESTINATION = words("destination")
-_COSTS = frozenset(words("cost price fee fare pay charge"))
+_COSTS = frozenset(words("cost price fee fare"))
 _ASKS_PAST = lazy_regex(r"\b(?:was|were|did|had|has|have)\b", re.IGNORECASE)
 _ASKS_WHAT_IS_THERE = lazy_regex(r"\W*(?:who|what|which)\b", re.IGNORECASE)
 _NAMES_COLUMN = lazy_regex(
