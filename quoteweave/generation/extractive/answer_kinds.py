@@ -67,6 +67,12 @@ _LIMITED_NOUN = lazy_regex(
     r"(?:(?:more|less)\s|\w{2,}er\s)than\s+\d[\d.,]*(?:\s[^\W\d_]+)?",
     re.IGNORECASE,
 )
+# "Cruises are covered with the option Sea, which costs 22 euros" tells the price of the option.
+_WHICH_COSTS = lazy_regex(
+    r"(?P<clause>[^;:.]*\s(?:is|are|was|were|can|may|must|will|has|have)\s[^;:.]*?(?P<what>(?:[^\s,;:.]+\s){0,3}[^\s,;:.]+)),"
+    r"\s+which\s+costs?\s[^;.]*",
+    re.IGNORECASE,
+)
 # "Nausea (%)", "Share, in per cent", the name of a row or column of percentages
 _IN_PERCENT = lazy_regex(
     r"(?:\(\s*(?:in\s+)?|,\s*(?:in\s+)?|\bin\s+)(?:%|per\s?cent)\s*\)?\s*$", re.IGNORECASE | re.MULTILINE
@@ -209,13 +215,21 @@ def _has_percentage(statement: Statement, question: QuestionTerms) -> bool:
 def _has_price(statement: Statement, question: QuestionTerms) -> bool:
     if question.quantity is not None:  # "How much does it weigh?"
         return _has_amount(statement, question)
-    text = statement.text if statement.is_of_cells else own_amounts(statement.text, question.text)
+    text = statement.text
+    if not statement.is_of_cells:
+        text = own_amounts(_WHICH_COSTS.sub(lambda match: _own_clause(match, question), text), question.text)
     amounts, named = new_facts(text, question.text)[1], MONEY_IN_WORDS.search(text) is not None
     if asks_change(question.text):
         return any(not amount.year for amount in amounts)
     if tells_free(statement.text, question):
         return True
     return any(amount.is_money for amount in amounts) or ((statement.is_of_cells or named) and bool(amounts))
+
+
+def _own_clause(match: re.Match[str], question: QuestionTerms) -> str:
+    """A clause with its "which costs 22 euros", unless this is said of something that a question does not name."""
+    is_asked = not question.subject.isdisjoint(words(match["what"]))
+    return match[0] if is_asked else match["clause"]
 
 
 def _has_amount(statement: Statement, question: QuestionTerms) -> bool:
