@@ -472,6 +472,7 @@ def test_what_in_brackets_tells_rows_apart_is_a_word_of_their_names(question: st
         ("What was the change in sick days with 30 mg?", None),
         ("What percentage had nausea with placebo?", "Nausea (%) (Placebo: 4)"),
         ("What percentage had sick days with placebo?", None),
+        ("What percentage of the placebo group had nausea?", "Nausea (%) (Placebo: 4)"),
     ],
 )
 def test_sizes_beside_other_names_are_the_head_of_a_table(question: str, said: str | None) -> None:

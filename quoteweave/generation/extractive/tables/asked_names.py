@@ -42,6 +42,7 @@ SIZE = lazy_regex(r"\s+\d[\d.,]*\s?[^\W\d_]{1,5}$")
 """The size of a thing behind its name: "25 m"."""
 # What follows the name of a thing: a description, the thing's code ("FD30"), or its size.
 _DESCRIPTION = lazy_regex(rf"\s*(?:[,;(–—]|\s-\s).*$|\s+(?=[^\s,;(\d]*[A-Z])(?=[^\s,;(]*\d)[^\s,;(]+|{SIZE.pattern}")
+_GROUP = lazy_regex(r"\b(?:the|each)\s+(?P<name>[\w-]+)\s+(?P<group>group|arm|cohort)s?\b", re.IGNORECASE)
 _FROM_TO = lazy_regex(r"\((?![^()]*(?:19|20)\d\d)[^()]*\d[^()]*\)\s*$")
 _ONE = frozenset({"one", "1"})
 _WHO_DID = lazy_regex(r"\bwho\s+(?:(?:is|are|was|were|will|has|have|can|may|must)\s+)?(\w+)", re.IGNORECASE)
@@ -207,6 +208,13 @@ def dated_words(name: str, question: AskedCells) -> frozenset[str]:
     return date_words if is_alike and question_date.confirmed_by(row_date) else frozenset()
 
 
+def group_words(header: Sequence[str], question: str) -> frozenset[str]:
+    """The question's "group" behind the name of a column, which that name need not have: "the placebo group"."""
+    names = [set(words(name)) for name in header]
+    groups = (match for match in _GROUP.finditer(question) if set(words(match["name"])) in names)
+    return frozenset(word for match in groups for word in words(match["group"]))
+
+
 def _of_span(rows: Rows, question_words: Collection[str]) -> list[int]:
     """The only row whose name is a span of years that holds the year asked for."""
     return only([at for at, row in enumerate(rows) if spans_year(row[0], years_in(question_words))])
@@ -223,6 +231,7 @@ def _only_described(header: Sequence[str], rows: Rows, question: AskedCells) -> 
         word for word in question_words if word not in header_words and words_alike(word).isdisjoint(header_words)
     } - _ONE
     subject_words -= interrogative_words() | request_stems() | {*words(" ".join(measured))}
+    subject_words -= group_words(header, question.text)
     described = [
         at
         for at, row in enumerate(rows)

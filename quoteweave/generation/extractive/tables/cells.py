@@ -48,6 +48,7 @@ from quoteweave.generation.extractive.tables.asked_names import (
     AskedCells,
     chosen_rows,
     dated_words,
+    group_words,
     is_of_others,
     name_of_row,
     spans_year,
@@ -190,7 +191,7 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
             _named_cells(row, header, columns),
             has_asked_kind=has_asked_kind,
             group=group,
-            implied_words=dated_words(row[0], question) | destination_words,
+            implied_words=dated_words(row[0], question) | destination_words | group_words(header, question.text),
             asked_group=asked_groups.get(tuple(row), ""),
         )
         for row in chosen
