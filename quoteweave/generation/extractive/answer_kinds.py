@@ -67,12 +67,8 @@ _LIMITED_NOUN = lazy_regex(
     r"(?:(?:more|less)\s|\w{2,}er\s)than\s+\d[\d.,]*(?:\s[^\W\d_]+)?",
     re.IGNORECASE,
 )
-# "Cruises are covered with the option Sea, which costs 22 euros" tells the price of the option.
-_WHICH_COSTS = lazy_regex(
-    r"(?P<clause>[^;:.]*\s(?:is|are|was|were|can|may|must|will|has|have)\s[^;:.]*?(?P<what>(?:[^\s,;:.]+\s){0,3}[^\s,;:.]+)),"
-    r"\s+which\s+costs?\s[^;.]*",
-    re.IGNORECASE,
-)
+_WHICH_COSTS = lazy_regex(r",\s+which\s+costs?\s[^;.]*", re.IGNORECASE)
+_VERB = lazy_regex(r"\s(?:is|are|was|were|can|may|must|will|has|have)\s", re.IGNORECASE)
 # "Nausea (%)", "Share, in per cent", the name of a row or column of percentages
 _IN_PERCENT = lazy_regex(
     r"(?:\(\s*(?:in\s+)?|,\s*(?:in\s+)?|\bin\s+)(?:%|per\s?cent)\s*\)?\s*$", re.IGNORECASE | re.MULTILINE
@@ -217,7 +213,7 @@ def _has_price(statement: Statement, question: QuestionTerms) -> bool:
         return _has_amount(statement, question)
     text = statement.text
     if not statement.is_of_cells:
-        text = own_amounts(_WHICH_COSTS.sub(lambda match: _own_clause(match, question), text), question.text)
+        text = own_amounts(_without_price_of_another(text, question), question.text)
     amounts, named = new_facts(text, question.text)[1], MONEY_IN_WORDS.search(text) is not None
     if asks_change(question.text):
         return any(not amount.year for amount in amounts)
@@ -226,10 +222,16 @@ def _has_price(statement: Statement, question: QuestionTerms) -> bool:
     return any(amount.is_money for amount in amounts) or ((statement.is_of_cells or named) and bool(amounts))
 
 
-def _own_clause(match: re.Match[str], question: QuestionTerms) -> str:
-    """A clause with its "which costs 22 euros", unless this is said of something that a question does not name."""
-    is_asked = not question.subject.isdisjoint(words(match["what"]))
-    return match[0] if is_asked else match["clause"]
+def _without_price_of_another(text: str, question: QuestionTerms) -> str:
+    """A text without the price of something in its clause that a question does not name.
+
+    "Cruises are covered with the option Sea, which costs 22 euros" does not tell what cruises cost.
+    """
+    match = _WHICH_COSTS.search(text)
+    if match is None or not _VERB.search(text[: match.start()]):
+        return text
+    thing_words = words(" ".join(text[: match.start()].split()[-4:]))
+    return text[: match.start()] + text[match.end() :] if question.subject.isdisjoint(thing_words) else text
 
 
 def _has_amount(statement: Statement, question: QuestionTerms) -> bool:

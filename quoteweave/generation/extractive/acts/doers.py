@@ -47,9 +47,9 @@ _ASKS_WHO_IS = lazy_regex(
 )
 # "Holt Farms Ltd is jointly", "The landowner, Holt Farms Ltd, is"
 _SOMEBODY_IS = (
-    r"(?:^|(?<=[.;:]\s)|(?<=,\sand\s)|(?<=,\sbut\s))\W*"
+    r"(?:^|(?<=[.;:]\s)|(?<=,\sand\s)|(?<=,\sbut\s))[\"“(]?"
     r"(?!(?:I|we|you|he|she|they|it|this|that|these|those|which|who|there|what|if|when|as)\b)"
-    r"(?:[\w.&'’-]+\s+){0,5}[\w.&'’-]+(?:,\s[^,;:]{2,40},)?\s+(?P<be>is|are|was|were)\s+(?:\w+ly\s+|alone\s+)?"
+    r"(?:[\w.&'’-]+\s){0,5}[\w.&'’-]+(?:,\s[^,;:]{2,40},)?\s(?P<be>is|are|was|were)\s(?:\w+ly\s|alone\s)?"
 )
 _LIMIT = lazy_regex(r"^[^,;:.]*?\s(?:of|on|about|against)\s+(?:(?:the|an?|our|its|all)\s+)?(\w+)", re.IGNORECASE)
 _PAST = frozenset({"was", "were"})

@@ -20,7 +20,7 @@ _QUOTED = lazy_regex(r"“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|\"[^\"]*(
 # What a mail quotes below its own text: "Ada wrote:", "-----Original Message-----"
 _QUOTES_MAIL = lazy_regex(
     r"\b(?:wrote|writes|schrieb|schreibt|a\s+écrit|escribió)\s*:(?!\s*>)"
-    r"|^\W*[-_]{3,}\s*(?:original\s+message|forwarded\s+message|ursprüngliche\s+nachricht|message\s+d['’]origine)",
+    r"|^[ \t>]*[-_]{3,}\s*(?:original\s+message|forwarded\s+message|ursprüngliche\s+nachricht|message\s+d['’]origine)",
     re.IGNORECASE | re.MULTILINE,
 )
 # "Letter from a resident", "Complaint of a member", "Leserbrief von Ada Byron"
@@ -88,8 +88,8 @@ def says_we_of_others(statement: Statement, question: QuestionTerms) -> bool:
     says_we = [outside[match.start()].isspace() for match in _WE.finditer(text)]
     writer = _WRITTEN_BY.search(statement.heading)
     line = quote.text[quote.text.rfind("\n", 0, start + 1) + 1 :].lstrip()
-    is_quoted = line.startswith(">") or _QUOTES_MAIL.search(quote.text, 0, end) is not None
-    if says_we and is_quoted and not question.subject <= frozenset(words(text)):
+    is_quoted = says_we and (line.startswith(">") or _QUOTES_MAIL.search(quote.text, 0, end))
+    if is_quoted and not question.subject <= frozenset(words(text)):
         return True
     speaker = outside if any(says_we) else writer[0] if writer and says_we else None
     return speaker is not None and question.subject.isdisjoint(words(speaker))

@@ -26,7 +26,7 @@ _RELATIVE_TIME = lazy_regex(
 )
 # Behind the number, a clause of another time that has none: "The rent is 400 euros and will rise next year."
 _LATER_CLAUSE = lazy_regex(
-    r"\d.*?(?P<clause>\b(?:and|but|which)\s+(?:(?:it|they)\s+)?(?:will|would|may|might|should)\s\D+$)", re.IGNORECASE
+    r"\D*\d.*?(?P<clause>\b(?:and|but|which)\s+(?:(?:it|they)\s+)?(?:will|would|may|might|should)\s\D+$)", re.IGNORECASE
 )
 
 # A year that is that of the whole sentence: "In 2014 the firm sold 310 boats", "It was opened in May 2023".
@@ -87,7 +87,7 @@ class DocumentYears:
 
 def _is_of_another_time(text: str, question: str) -> bool:
     """Whether a text is of last year where the question asks for this year, or the like."""
-    later = _LATER_CLAUSE.search(text)
+    later = _LATER_CLAUSE.match(text)
     asked_times, stated_times = map(_relative_times, (question, text[: later.start("clause")] if later else text))
     later_times = _relative_times(later["clause"]) if later else {}
     return any(

@@ -89,7 +89,7 @@ _GOES = lazy_regex(
 
 
 _GOES_TO = lazy_regex(
-    rf"(?P<what>[^;:.]{{3,80}}?)\s+(?:(?:must|should)\s+go|goes|go|belongs?)\s+(?:in|into|on|onto|to)\s+{_ARTICLE}{_NO_PLACE}\w{{3,}}",
+    rf"(?P<what>[^;:.]{{3,80}}?)\s(?:(?:must|should)\s+go|goes|go|belongs?)\s(?:in|into|on|onto|to)\s{_ARTICLE}{_NO_PLACE}\w{{3,}}",
     re.IGNORECASE,
 )
 _ASKS_WHERE_ALLOWED = lazy_regex(
@@ -99,8 +99,8 @@ _ASKS_WHERE_ALLOWED = lazy_regex(
 )
 # "Smoking is allowed on the balcony only", "You may smoke on the balcony"
 _ALLOWED_AT = lazy_regex(
-    r"(?:(?P<what>[^;:.]{3,60}?)\s+(?:is|are)\s+(?:only\s+)?(?:allowed|permitted)"
-    rf"|\b(?:you|we|one|guests|tenants)\s+(?:may|can)\s+(?:only\s+)?(?P<act>\w+))\s+(?:only\s+)?{_AT_CERTAIN_THING}",
+    r"(?:(?P<what>[^;:.]{3,60}?)\s(?:is|are)\s(?:only\s)?(?:allowed|permitted)"
+    rf"|\b(?:you|we|one|guests|tenants)\s(?:may|can)\s(?:only\s)?(?P<act>\w+))\s(?:only\s)?{_AT_CERTAIN_THING}",
     re.IGNORECASE,
 )
 
